@@ -148,18 +148,25 @@ void Engine::lose(const std::string& why) {
 
 std::size_t Engine::poll(transport::Cq cq, std::span<transport::Completion> out) {
   std::size_t count = 0;
+  bool has_turned = false;
   bool goes_on = true;
   {
     const Turn turn{*this};
     count = device_.poll_cq(cq, out);
-    if (count == 0) {
+    has_turned = count == 0;
+    if (has_turned) {
       (void)turn_port();
       count = device_.poll_cq(cq, out);
       settle();
     }
     goes_on = goes_on_polling(out.first(count));
   }
-  note_poll(goes_on);
+  if (!goes_on) {
+    stop_polling();
+  } else if (has_turned) {
+    // A poll that finds what is there already does not serve the port.
+    note_turn();
+  }
   if (count == 0 && polls_.load(std::memory_order_relaxed) % kYieldEvery == 0) ::sched_yield();
   return count;
 }
@@ -173,8 +180,7 @@ bool Engine::goes_on_polling(std::span<const transport::Completion> completions)
   return is_receive || has_sends_under_way(last.qpn);
 }
 
-void Engine::note_poll(bool goes_on) {
-  if (!goes_on) return stop_polling();
+void Engine::note_turn() {
   last_poll_.store(now().time_since_epoch().count(), std::memory_order_relaxed);
   polls_.fetch_add(1, std::memory_order_relaxed);
 }

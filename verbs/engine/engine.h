@@ -117,7 +117,8 @@ class Engine {
   void lose(const std::string& why);
   /// True if the program will look for more after it has found `completions`, none included: something is under way.
   [[nodiscard]] bool goes_on_polling(std::span<const transport::Completion> completions) const;
-  void note_poll(bool goes_on);
+  /// Notes that a poll of the program has served the port.
+  void note_turn();
 
   // The engine's own thread.
   void serve();

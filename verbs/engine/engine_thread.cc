@@ -28,6 +28,7 @@ constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
 /// A daemon that has ended is noticed within this time, or when the thread wakes up.
 constexpr Duration kDaemonInterval = std::chrono::milliseconds{100};
+constexpr const char* kClosed = "the program has closed descriptors that it did not open";
 constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the rest would be twice as long
 
 [[nodiscard]] timespec timespec_of(Duration duration) {
@@ -81,6 +82,10 @@ void Engine::rest() {
   const timespec rest = timespec_of(kPollRest);
   (void)::ppoll(&woken, 1, &rest, nullptr);
   is_resting_.store(false, std::memory_order_relaxed);
+  if ((woken.revents & POLLNVAL) != 0) {
+    const std::scoped_lock lock{mutex_};
+    return lose(kClosed);
+  }
   if (woken.revents != 0) wakeup_.clear();
 }
 
@@ -113,7 +118,7 @@ void Engine::wait() {
   if (polled[2].revents != 0) look_after_port_daemon();
   const std::scoped_lock lock{mutex_};
   sleeps_until_.reset();
-  if ((polled[1].revents & POLLNVAL) != 0) return lose("the program has closed descriptors that it did not open");
+  if ((polled[1].revents & POLLNVAL) != 0) return lose(kClosed);
   if ((polled[0].revents & (POLLERR | POLLNVAL)) == 0) return;
   if (const link::LinkResult<void> alive = link_->check(); !alive) lose(alive.error().message);
 }

@@ -30,6 +30,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* i
         unsigned{IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS} | unsigned{IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT};
     if (init->pd == nullptr || (init->comp_mask & ~known) != 0) return refused(EINVAL);
     PdObject& parent = object_of(init->pd);
+    if (const int error = error_of_handle(parent); error != 0) return refused(error);
     auto domain = std::make_unique<PdObject>();
     domain->made_by = domain->context = context;
     domain->handle = parent.handle;

@@ -98,6 +98,7 @@ namespace {
 /// Gives a region other memory, rights or PD. On an error it is as it was.
 [[nodiscard]] int change_region(MrObject& region, ibv_pd* pd, const Memory& memory) {
   if (const int error = error_of(region); error != 0) return error;
+  if (const int error = error_of_handle(object_of(pd)); error != 0) return error;
   const auto init = init_of(memory);
   if (!init) return init.error();
   const int error = errno_of(region.engine->use([&](transport::Device& device, Time) {

@@ -234,10 +234,6 @@ int CmService::listen(std::uint32_t number, Process& process, const CmCommand& c
   process.listeners[command.listener] = service;
   listeners_[service] = {.process = number, .channel = command.channel, .listener = command.listener};
   for (const cm::Event& request : requests) report(request);
-  // perftest makes one connection, and only then listens for datagrams at the same port.
-  if (service.is_rdma_ip() && service.port_space() == PortSpace::tcp) {
-    (void)announce(ServiceId{PortSpace::udp, service.port()});
-  }
   return 0;
 }
 
@@ -366,6 +362,10 @@ void CmService::report(const cm::Event& event) {
       return lingering->second.requests.push_back(event);
     }
     notice.listener = listener->second.listener;
+    // perftest makes one connection, and only then listens for datagrams at the same port.
+    if (const ServiceId asked{notice.service}; asked.is_rdma_ip() && asked.port_space() == PortSpace::tcp) {
+      (void)announce(ServiceId{PortSpace::udp, asked.port()});
+    }
     receivers_[event.connection] = {.process = listener->second.process, .channel = listener->second.channel};
     return send(listener->second, notice);
   }

@@ -43,16 +43,26 @@ void put(ChannelObject& channel, EventObject* event) {
   (void)::write(channel.counter.get(), &one, sizeof one);
 }
 
-/// Moves the events of an identifier that the program has not got to another channel.
+/// Moves the events of an identifier that the program has not got to another channel, and the identifiers of requests
+/// among them.
 void move_events(IdObject& id, ChannelObject& from, ChannelObject& to) {
-  const std::scoped_lock lock{shared().mutex};
-  std::erase_if(from.waiting, [&](EventObject* event) {
-    if (event->counted_at != &id) return false;
-    std::uint64_t one = 0;
-    (void)::read(from.counter.get(), &one, sizeof one);
-    put(to, event);
-    return true;
-  });
+  std::vector<IdObject*> requested;
+  {
+    const std::scoped_lock lock{shared().mutex};
+    std::erase_if(from.waiting, [&](EventObject* event) {
+      if (event->counted_at != &id) return false;
+      std::uint64_t one = 0;
+      (void)::read(from.counter.get(), &one, sizeof one);
+      if (event->listen_id == &id) requested.push_back(&object_of(event->id));
+      put(to, event);
+      return true;
+    });
+  }
+  for (IdObject* const passive : requested) {
+    passive->channel = &to;
+    // A connection that has ended has nothing more to report.
+    (void)passive->device->call({.verb = CmVerb::move, .channel = to.number, .connection = passive->connection});
+  }
 }
 
 /// Reports the end of a manager to all identifiers of a channel that are bound to its device.
@@ -182,6 +192,11 @@ int rdma_get_cm_event(struct rdma_event_channel* channel, struct rdma_cm_event**
     const int flags = ::fcntl(object.fd, F_GETFL);
     if (flags < 0) return errno;
     for (;;) {
+      // These may be of identifiers that have moved, and older than what their managers report.
+      if (EventObject* const moved = take_waiting(object); moved != nullptr) {
+        *event = moved;
+        return 0;
+      }
       epoll_event ready{};
       const int count = ::epoll_wait(object.fd, &ready, 1, (flags & O_NONBLOCK) != 0 ? 0 : -1);
       if (count < 0) return errno;
