@@ -59,6 +59,8 @@ def judge(script, packages, runs, cannot=None):
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     arguments = parser.parse_args()
+    if arguments.write and arguments.only.pattern:
+        parser.error("--write writes the whole list: without --only")
     needs(packages)
     enter_namespaces_of_a_user()
     Pairs.roce_run, Pairs.roce_analyze = arguments.roce_run.resolve(), arguments.roce_analyze.resolve()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the ranks of an MPI program do with each other, all results compared. usage: mpi allreduce|alltoall|messages|puts|gets|atomics
+// The ranks of an MPI program in talks with each other, all results compared. usage: mpi allreduce|alltoall|messages|puts|gets|atomics
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void* memory(size_t size) {
   return bytes;
 }
 
-// What a rank sends to another in some round.
+// The value that a rank sends to another in some round.
 static uint64_t value(int from, int to, int round, size_t at) {
   return ((uint64_t)from << 56) + ((uint64_t)to << 48) + ((uint64_t)round << 40) + at * 2654435761U % 1000003;
 }

@@ -121,7 +121,7 @@ static void ask(struct rpma_peer* peer, const char* address, const char* port) {
     if (complete(cq).wr_id != (uint64_t)(uintptr_t)&tag) exit(1);
     compare(0, kSizes[i], 1);
   }
-  // What was written is read back into the first part, once it is flushed.
+  // The data that were written are read back into the first part, once they are flushed.
   fill(kWritten, 2);
   for (int i = 0; i < kSizeCount; ++i) {
     CHECK(rpma_write(connection, remote, kWritten, local, kWritten, kSizes[i], RPMA_F_COMPLETION_ON_ERROR, NULL));

@@ -42,6 +42,8 @@ def variants(test):
         yield ("-D", "iov,iov")
     if test.startswith("stream"):
         yield ("-r", "recv_data")
+    if test in ("tag_lat", "stream_lat"):
+        yield ("-E", "sleep")
 
 
 def one(options, environment):
