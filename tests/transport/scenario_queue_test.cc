@@ -254,20 +254,6 @@ TEST_P(QueueScenario, ACompletionThatCameBeforeItsCqWasArmedIsToldOfOnce) {
   EXPECT_EQ(pair.b_host.count_events(EventType::cq_ready), 2U);
 }
 
-TEST_P(QueueScenario, CompletionsThatAProgramLeavesAreToldOfAgain) {
-  Pair pair{options()};
-  for (int i = 0; i < 2; ++i) pair.b.post_receive(0, 64);
-  for (int i = 0; i < 2; ++i) pair.a.post({.length = 8});
-  must(pair.b.device().request_notify(pair.b.receive_cq(), false));
-  ASSERT_TRUE(pair.network.run_until_idle());
-  EXPECT_EQ(pair.b_host.count_events(EventType::cq_ready), 1U);
-  transport::Completion one;
-  ASSERT_EQ(pair.b.device().poll_cq(pair.b.receive_cq(), {&one, 1}), 1U);
-  must(pair.b.device().request_notify(pair.b.receive_cq(), false));
-  ASSERT_TRUE(pair.network.run_until_idle());
-  EXPECT_EQ(pair.b_host.count_events(EventType::cq_ready), 2U);
-}
-
 TEST_P(QueueScenario, AFullQueueRefusesOneMore) {
   Pair::Options options = QueueScenario::options();
   options.a_endpoint.max_send = 2;

@@ -116,9 +116,9 @@ Time Engine::now() {
   return Time{std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
 }
 
-bool Engine::has_sends_under_way(Qpn qp) const {
+Urgency Engine::urgency_of(Qpn qp) const {
   const transport::VerbResult<transport::QpAttributes> attributes = device_.query_qp(qp);
-  return attributes && attributes->sends_outstanding != 0;
+  return attributes && attributes->sends_outstanding != 0 ? Urgency::merged : Urgency::now;
 }
 
 void Engine::sent(Urgency urgency) {
@@ -148,46 +148,27 @@ void Engine::lose(const std::string& why) {
 
 std::size_t Engine::poll(transport::Cq cq, std::span<transport::Completion> out) {
   std::size_t count = 0;
-  bool has_turned = false;
-  bool goes_on = true;
   {
     const Turn turn{*this};
     count = device_.poll_cq(cq, out);
-    has_turned = count == 0;
-    if (has_turned) {
+    if (count == 0) {
       (void)turn_port();
       count = device_.poll_cq(cq, out);
       settle();
     }
-    goes_on = goes_on_polling(out.first(count));
   }
-  if (!goes_on) {
-    stop_polling();
-  } else if (has_turned) {
-    // A poll that finds what is there already does not serve the port.
-    note_turn();
-  }
-  if (count == 0 && polls_.load(std::memory_order_relaxed) % kYieldEvery == 0) ::sched_yield();
+  note_poll(count != 0);
   return count;
 }
 
-bool Engine::goes_on_polling(std::span<const transport::Completion> completions) const {
-  if (completions.empty()) return true;
-  const transport::Completion& last = completions.back();
-  // After the answer to its last request a program may look at its memory for what comes next, or do other things.
-  const bool is_receive = last.opcode == transport::CompletionOpcode::receive ||
-                          last.opcode == transport::CompletionOpcode::receive_write_with_immediate;
-  return is_receive || has_sends_under_way(last.qpn);
-}
-
-void Engine::note_turn() {
+void Engine::note_poll(bool found) {
+  if (found) {
+    empty_polls_.store(0, std::memory_order_relaxed);
+    return;
+  }
   last_poll_.store(now().time_since_epoch().count(), std::memory_order_relaxed);
-  polls_.fetch_add(1, std::memory_order_relaxed);
-}
-
-void Engine::stop_polling() {
-  polls_.store(0, std::memory_order_relaxed);
-  if (is_resting_.exchange(false, std::memory_order_relaxed)) wakeup_.ring();
+  const std::uint32_t empty = empty_polls_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (empty % kYieldEvery == 0) ::sched_yield();
 }
 
 transport::VerbResult<void> Engine::destroy_qp(Qpn qp) {

@@ -69,7 +69,7 @@ class Engine {
   template <typename Work>
   auto post(Qpn qp, Work&& work) {
     const Turn turn{*this};
-    const Urgency urgency = has_sends_under_way(qp) ? Urgency::merged : Urgency::now;
+    const Urgency urgency = urgency_of(qp);
     auto result = std::forward<Work>(work)(device_);
     sent(urgency);
     return result;
@@ -77,8 +77,6 @@ class Engine {
 
   /// Takes completions as `Device::poll_cq` does, after a round of the port if there is none yet.
   [[nodiscard]] std::size_t poll(transport::Cq cq, std::span<transport::Completion> out);
-  /// Lets the engine's thread serve the port at once, since the program will wait for it instead of polling.
-  void stop_polling();
   /// Destroys a QP after everything that it has to answer has left.
   [[nodiscard]] transport::VerbResult<void> destroy_qp(Qpn qp);
 
@@ -106,8 +104,7 @@ class Engine {
   Engine(transport::Device device, std::unique_ptr<link::Link> link, link::FileDescriptor port_daemon,
          std::uint64_t bits_per_second, Callbacks callbacks);
   [[nodiscard]] static Time now();
-  /// True if a request that was posted to `qp` is not completed yet.
-  [[nodiscard]] bool has_sends_under_way(Qpn qp) const;
+  [[nodiscard]] Urgency urgency_of(Qpn qp) const;
   void sent(Urgency urgency);
   /// Reports events, and wakes the engine's thread if there is something to do earlier than it knows.
   void settle();
@@ -115,16 +112,11 @@ class Engine {
   bool turn_port();
   /// Ends the engine's work for good. Under the lock.
   void lose(const std::string& why);
-  /// True if the program will look for more after it has found `completions`, none included: something is under way.
-  [[nodiscard]] bool goes_on_polling(std::span<const transport::Completion> completions) const;
-  /// Notes that a poll of the program has served the port.
-  void note_turn();
+  void note_poll(bool found);
 
   // The engine's own thread.
   void serve();
   [[nodiscard]] bool program_polls() const;
-  /// Leaves the port to the program for a while.
-  void rest();
   void wait();
   /// Loses the engine if the daemon that lent it its share of the port has ended.
   void look_after_port_daemon();
@@ -143,8 +135,7 @@ class Engine {
   std::optional<Time> sleeps_until_;  // set while the thread waits in ppoll
   std::atomic<bool> is_gone_ = false;
   std::atomic<bool> is_ending_ = false;
-  std::atomic<std::uint32_t> polls_ = 0;  // since something last ended a row of them
-  std::atomic<bool> is_resting_ = false;  // the thread leaves the port to the program
+  std::atomic<std::uint32_t> empty_polls_ = 0;  // in a row
   std::atomic<Time::rep> last_poll_ = 0;
   std::unique_ptr<std::thread> thread_;
 };

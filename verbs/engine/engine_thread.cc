@@ -23,12 +23,11 @@ using std::chrono::microseconds;
 /// yields.
 constexpr Duration kSpin = microseconds{50};
 constexpr unsigned kProcessorsToSpin = 4;
-/// A program that has polled this often, and within this time, serves the port itself.
+/// A program that has polled this often in vain, and within this time, serves the port itself.
 constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
 /// A daemon that has ended is noticed within this time, or when the thread wakes up.
 constexpr Duration kDaemonInterval = std::chrono::milliseconds{100};
-constexpr const char* kClosed = "the program has closed descriptors that it did not open";
 constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the rest would be twice as long
 
 [[nodiscard]] timespec timespec_of(Duration duration) {
@@ -39,7 +38,7 @@ constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the r
 }  // namespace
 
 bool Engine::program_polls() const {
-  if (polls_.load(std::memory_order_relaxed) < kPollsInARow) return false;
+  if (empty_polls_.load(std::memory_order_relaxed) < kPollsInARow) return false;
   return now().time_since_epoch() - Duration{last_poll_.load(std::memory_order_relaxed)} < kPollRest;
 }
 
@@ -55,7 +54,7 @@ void Engine::serve() {
       look_after_port_daemon();
     }
     if (program_polls()) {
-      rest();
+      std::this_thread::sleep_for(kPollRest);
       continue;
     }
     // A mutex is not fair: a thread of the program that waits for it goes first.
@@ -74,19 +73,6 @@ void Engine::serve() {
       wait();
     }
   }
-}
-
-void Engine::rest() {
-  is_resting_.store(true, std::memory_order_relaxed);
-  pollfd woken{.fd = wakeup_.fd(), .events = POLLIN, .revents = 0};
-  const timespec rest = timespec_of(kPollRest);
-  (void)::ppoll(&woken, 1, &rest, nullptr);
-  is_resting_.store(false, std::memory_order_relaxed);
-  if ((woken.revents & POLLNVAL) != 0) {
-    const std::scoped_lock lock{mutex_};
-    return lose(kClosed);
-  }
-  if (woken.revents != 0) wakeup_.clear();
 }
 
 void Engine::look_after_port_daemon() {
@@ -118,7 +104,7 @@ void Engine::wait() {
   if (polled[2].revents != 0) look_after_port_daemon();
   const std::scoped_lock lock{mutex_};
   sleeps_until_.reset();
-  if ((polled[1].revents & POLLNVAL) != 0) return lose(kClosed);
+  if ((polled[1].revents & POLLNVAL) != 0) return lose("the program has closed descriptors that it did not open");
   if ((polled[0].revents & (POLLERR | POLLNVAL)) == 0) return;
   if (const link::LinkResult<void> alive = link_->check(); !alive) lose(alive.error().message);
 }

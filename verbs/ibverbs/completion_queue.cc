@@ -59,7 +59,6 @@ int request_notify(ibv_cq* cq, int solicited_only) {
   return status_of([&] {
     CqObject& object = object_of(cq);
     if (const int error = error_of(object); error != 0) return error;
-    object.engine->stop_polling();
     return errno_of(object.engine->use([&](transport::Device& device, Time) {
       return device.request_notify(object.handle_of_device, solicited_only != 0);
     }));

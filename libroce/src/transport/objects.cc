@@ -120,8 +120,6 @@ std::size_t Device::poll_cq(Cq handle, std::span<Completion> out) {
     out[count++] = cq->ring.front();
     cq->ring.pop();
   }
-  // QP-13 (RNICs count what a program has taken: what it leaves is news to it when it arms the CQ again)
-  if (count != 0) cq->has_untold = !cq->ring.empty();
   return count;
 }
 
