@@ -18,6 +18,8 @@ from live import ENVIRONMENT, WAIT, enter_namespaces
 
 SERVER, CLIENT = "127.0.0.2", "127.0.0.3"
 PORT = 18515
+ROCE_PORT = 4791
+PORTD_SOCKETS = 256
 DISCARD = 9
 LISTENING = "0A"
 # Programs print one of these when nobody listens to an RDMA port.
@@ -39,6 +41,13 @@ def is_listening(port):
                 if local.endswith(f":{port:04X}") and state == LISTENING:
                     return True
     return False
+
+
+def receives_roce(address):
+    """Whether a roce-portd receives the RoCE that comes to this IPv4 address, by all of its sockets."""
+    local = f"{int.from_bytes(socket.inet_aton(address), sys.byteorder):08X}:{ROCE_PORT:04X}"
+    with open("/proc/net/udp", encoding="ascii") as lines:
+        return sum(line.split()[1] == local for line in lines) >= PORTD_SOCKETS
 
 
 class Pairs(unittest.TestCase):
@@ -99,10 +108,14 @@ class Pairs(unittest.TestCase):
 
     def wait_for(self, port, server):
         """Returns once a server waits for connections to a TCP port."""
+        self.wait_until(lambda: is_listening(port), server, "the server does not listen")
+
+    def wait_until(self, is_there, server, otherwise):
+        """Returns once `is_there` says so; fails if it does not, or the server ends before."""
         end = time.monotonic() + self.patience
-        while not is_listening(port):
+        while not is_there():
             self.assertIsNone(server.poll(), "the server ended")
-            self.assertLess(time.monotonic(), end, "the server does not listen")
+            self.assertLess(time.monotonic(), end, otherwise)
             time.sleep(0.005)
 
     def run_ends(self, server_command, client_command, client_address=CLIENT, **environment):
@@ -139,6 +152,8 @@ class Pairs(unittest.TestCase):
     def connect_ends(self, server_command, client_command, client_address=CLIENT):
         """Runs a server and a client that connect by RDMA CM to their ends; returns what they printed."""
         server = self.start(SERVER, *server_command)
+        # Requests that come before its roce-portd are lost, and sent again after four seconds.
+        self.wait_until(lambda: receives_roce(SERVER), server, "the server does not receive RoCE")
         shown = self.ask_until_served(server, client_command, client_address)
         answer, _ = server.communicate(timeout=self.patience)
         self.assertEqual(server.returncode, 0, shown + answer)

@@ -186,6 +186,16 @@ class ProgramsTest(Pairs):
         self.assertIn("return status 0", shown)
         self.assertIn("return status 0", answer)
 
+    def test_refuses_connections_where_no_program_uses_rdma_cm(self):
+        # Its roce-portd outlives the test, and keeps the port of its address from others.
+        address = "127.0.0.8"
+        server = self.start(address, "ibv_rc_pingpong", "-g", "0", "-n", "1")
+        self.wait_for(PORT, server)
+        client = self.start(CLIENT, "rping", "-c", "-a", address, "-C", "1")
+        shown, _ = client.communicate(timeout=WAIT)
+        self.assertIn("REJECTED", shown)
+        server.kill()
+
     def test_one_listener_a_port(self):
         server = self.start(SERVER, "rping", "-s", "-P", "-a", SERVER)
         client = ["rping", "-c", "-a", SERVER, "-C", "1"]

@@ -112,6 +112,9 @@ std::optional<Duration> PortHost::patience(Time idle_until) const {
 }
 
 void PortHost::run(std::chrono::milliseconds idle) {
+  // Requests that come before a program uses RDMA CM are refused, as the kernel does, and not lost. If it cannot be
+  // made, the program that asks for it is told why.
+  (void)cm();
   std::vector<pollfd> polled;
   Time last_used = CmService::now();
   for (;;) {
