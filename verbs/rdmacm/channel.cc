@@ -43,26 +43,26 @@ void put(ChannelObject& channel, EventObject* event) {
   (void)::write(channel.counter.get(), &one, sizeof one);
 }
 
-/// Moves the events of an identifier that the program has not got to another channel, and the identifiers of requests
-/// among them.
-void move_events(IdObject& id, ChannelObject& from, ChannelObject& to) {
+/// Returns the identifiers made for requests to a listener that the program has not got.
+[[nodiscard]] std::vector<IdObject*> requested_of(const IdObject& listener, const ChannelObject& channel) {
   std::vector<IdObject*> requested;
-  {
-    const std::scoped_lock lock{shared().mutex};
-    std::erase_if(from.waiting, [&](EventObject* event) {
-      if (event->counted_at != &id) return false;
-      std::uint64_t one = 0;
-      (void)::read(from.counter.get(), &one, sizeof one);
-      if (event->listen_id == &id) requested.push_back(&object_of(event->id));
-      put(to, event);
-      return true;
-    });
+  const std::scoped_lock lock{shared().mutex};
+  for (const EventObject* const event : channel.waiting) {
+    if (event->listen_id == &listener) requested.push_back(&object_of(event->id));
   }
-  for (IdObject* const passive : requested) {
-    passive->channel = &to;
-    // A connection that has ended has nothing more to report.
-    (void)passive->device->call({.verb = CmVerb::move, .channel = to.number, .connection = passive->connection});
-  }
+  return requested;
+}
+
+/// Moves the events of identifiers that the program has not got to another channel.
+void move_events(const std::vector<IdObject*>& ids, ChannelObject& from, ChannelObject& to) {
+  const std::scoped_lock lock{shared().mutex};
+  std::erase_if(from.waiting, [&](EventObject* event) {
+    if (std::ranges::find(ids, event->counted_at) == ids.end()) return false;
+    std::uint64_t one = 0;
+    (void)::read(from.counter.get(), &one, sizeof one);
+    put(to, event);
+    return true;
+  });
 }
 
 /// Reports the end of a manager to all identifiers of a channel that are bound to its device.
@@ -104,14 +104,31 @@ void lose(ChannelObject& channel, CmDevice& device) {
   return read_notice(channel, device, notice) ? event_of(device, notice) : nullptr;
 }
 
-/// Makes events of all that a manager has reported to a channel.
-void take_notices(ChannelObject& channel, CmDevice& device) {
-  for (CmNotice notice; read_notice(channel, device, notice);) {
-    EventObject* const event = event_of(device, notice);
-    if (event == nullptr) continue;
-    const std::scoped_lock lock{shared().mutex};
-    put(channel, event);
+/// Makes events of all that managers have reported to a channel.
+void take_notices(ChannelObject& channel, const std::vector<CmDevice*>& managers) {
+  for (CmDevice* const device : managers) {
+    for (CmNotice notice; read_notice(channel, *device, notice);) {
+      EventObject* const event = event_of(*device, notice);
+      if (event == nullptr) continue;
+      const std::scoped_lock lock{shared().mutex};
+      put(channel, event);
+    }
   }
+}
+
+/// Takes all that an identifier has to report to another channel, which its managers report to already.
+void move_reports(IdObject& id, const std::vector<CmDevice*>& managers, ChannelObject& from, ChannelObject& to) {
+  // What they had reported before is on its way in the old channel.
+  take_notices(from, managers);
+  std::vector<IdObject*> ids = requested_of(id, from);
+  for (IdObject* const passive : ids) {
+    // A connection that has ended has nothing more to report.
+    (void)passive->device->call({.verb = CmVerb::move, .channel = to.number, .connection = passive->connection});
+    passive->channel = &to;
+  }
+  if (!ids.empty()) take_notices(from, managers);
+  ids.push_back(&id);
+  move_events(ids, from, to);
 }
 
 }  // namespace
@@ -250,11 +267,7 @@ int rdma_migrate_id(struct rdma_cm_id* id, struct rdma_event_channel* channel) {
       (void)rdma_ack_cm_event(object.event);
       object.event = nullptr;
     }
-    if (object.channel != nullptr) {
-      // The manager reports to the new channel from now on; what it had reported before is on its way in the old one.
-      for (CmDevice* const device : managers) take_notices(object_of(object.channel), *device);
-      move_events(object, object_of(object.channel), object_of(to));
-    }
+    if (object.channel != nullptr) move_reports(object, managers, object_of(object.channel), object_of(to));
     object.channel = to;
     object.is_synchronous = channel == nullptr;
     if (left != nullptr) rdma_destroy_event_channel(left);
