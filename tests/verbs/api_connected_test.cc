@@ -50,6 +50,16 @@ class ConnectedVerbs : public Verbs {
     request.wr.rdma = {address, rkey};
     return run(request);
   }
+  /// Binds a window of type 2 to the eight bytes at offset 4096 by a request of `other_`; returns how that ended.
+  [[nodiscard]] ibv_wc_status bind(ibv_mw* window, std::uint32_t rkey) {
+    ibv_send_wr request{};
+    request.opcode = IBV_WR_BIND_MW;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.bind_mw = {window, rkey, {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
+    ibv_send_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_send(other_, &request, &bad), 0);
+    return completion().status;
+  }
   [[nodiscard]] std::uint64_t address_of(std::size_t offset) const {
     return reinterpret_cast<std::uintptr_t>(memory_.data() + offset);
   }
@@ -105,14 +115,9 @@ TEST_F(ConnectedVerbs, AWindowOfType1OpensItsPartOfARegion) {
 TEST_F(ConnectedVerbs, AWindowOfType2HasTheKeyOfItsRequest) {
   ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
   ASSERT_NE(window, nullptr);
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_BIND_MW;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.bind_mw = {window, ibv_inc_rkey(window->rkey), {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
-  ibv_send_wr* bad = nullptr;
-  ASSERT_EQ(ibv_post_send(other_, &request, &bad), 0);
-  EXPECT_EQ(window->rkey, request.bind_mw.rkey);
-  EXPECT_EQ(completion().status, IBV_WC_SUCCESS);
+  const std::uint32_t wanted = ibv_inc_rkey(window->rkey);
+  EXPECT_EQ(bind(window, wanted), IBV_WC_SUCCESS);
+  EXPECT_EQ(window->rkey, wanted);
   EXPECT_EQ(write(address_of(4096), window->rkey), IBV_WC_SUCCESS);
   // A region with a window cannot become another one.
   EXPECT_NE(ibv_rereg_mr(mr_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0), 0);
@@ -126,13 +131,7 @@ TEST_F(ConnectedVerbs, WindowsOfType2HaveDifferentKeysWhateverTheirRequestsSay) 
   for (ibv_mw*& window : windows) {
     window = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
     ASSERT_NE(window, nullptr);
-    ibv_send_wr request{};
-    request.opcode = IBV_WR_BIND_MW;
-    request.send_flags = IBV_SEND_SIGNALED;
-    request.bind_mw = {window, wanted, {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
-    ibv_send_wr* bad = nullptr;
-    ASSERT_EQ(ibv_post_send(other_, &request, &bad), 0);
-    EXPECT_EQ(completion().status, IBV_WC_SUCCESS);
+    EXPECT_EQ(bind(window, wanted), IBV_WC_SUCCESS);
     EXPECT_EQ(window->rkey & 0xFF, wanted & 0xFF);
     EXPECT_EQ(write(address_of(4096), window->rkey), IBV_WC_SUCCESS);
   }
@@ -143,13 +142,7 @@ TEST_F(ConnectedVerbs, WindowsOfType2HaveDifferentKeysWhateverTheirRequestsSay) 
 TEST_F(ConnectedVerbs, AWindowOfAnotherQpIsNotInvalidatedHere) {
   ibv_mw* const window = ibv_alloc_mw(pd_, IBV_MW_TYPE_2);
   ASSERT_NE(window, nullptr);
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_BIND_MW;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.bind_mw = {window, window->rkey, {mr_, address_of(4096), 8, IBV_ACCESS_REMOTE_WRITE}};
-  ibv_send_wr* bad = nullptr;
-  ASSERT_EQ(ibv_post_send(other_, &request, &bad), 0);
-  ASSERT_EQ(completion().status, IBV_WC_SUCCESS);
+  ASSERT_EQ(bind(window, window->rkey), IBV_WC_SUCCESS);
   ibv_send_wr invalidation{};
   invalidation.opcode = IBV_WR_LOCAL_INV;
   invalidation.send_flags = IBV_SEND_SIGNALED;

@@ -35,6 +35,19 @@ def needs(packages):
         sys.exit(SKIPPED)
 
 
+def arguments_of(*files):
+    """What the command line says, which begins with these files."""
+    parser = argparse.ArgumentParser()
+    for file in files:
+        parser.add_argument(file, type=lambda name: pathlib.Path(name).resolve())
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", type=re.compile, default=re.compile(""))
+    arguments = parser.parse_args()
+    if arguments.write and arguments.only.pattern:
+        parser.error("--write writes the whole list: without --only")
+    return arguments
+
+
 def attempt(run):
     """Runs one to its end; returns what is wrong, or nothing."""
     pairs = Pairs()
@@ -53,17 +66,10 @@ def attempt(run):
 def judge(script, packages, runs, cannot=None):
     """All that a script does. `runs`: by name, a function of Pairs that raises AssertionError if something is wrong; it is called once
     the network is there. `cannot`: by name, why a run fails; it is still tried."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("roce_run", type=pathlib.Path)
-    parser.add_argument("roce_analyze", type=pathlib.Path)
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--only", type=re.compile, default=re.compile(""))
-    arguments = parser.parse_args()
-    if arguments.write and arguments.only.pattern:
-        parser.error("--write writes the whole list: without --only")
+    arguments = arguments_of("roce_run", "roce_analyze")
     needs(packages)
     enter_namespaces_of_a_user()
-    Pairs.roce_run, Pairs.roce_analyze = arguments.roce_run.resolve(), arguments.roce_analyze.resolve()
+    Pairs.roce_run, Pairs.roce_analyze = arguments.roce_run, arguments.roce_analyze
     Pairs.patience = SECONDS
     Pairs.setUpClass()
     chosen = {name: run for name, run in runs.items() if arguments.only.search(name)}

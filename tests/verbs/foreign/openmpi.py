@@ -31,10 +31,15 @@ def one(test, ranks, is_apart):
             # The address counts from that of the first.
             address = f"127.0.0.{2 + rank}" if is_apart else SERVER
             command += [*([":"] if rank else []), "-n", "1", pairs.roce_run, "--address", address, program, test]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=pairs.patience,
-                              env={**ENVIRONMENT, **UCX, "TMPDIR": pairs.folder})
-        pairs.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        pairs.assertIn(f"{ranks} ranks: {test} compared\n", done.stdout)
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   env={**ENVIRONMENT, **UCX, "TMPDIR": pairs.folder})
+        pairs.addCleanup(running.stdout.close)
+        pairs.addCleanup(running.wait, pairs.patience)
+        # It ends its ranks when it is asked to end, and would leave them behind if it were killed.
+        pairs.addCleanup(running.terminate)
+        said, _ = running.communicate(timeout=pairs.patience)
+        pairs.assertEqual(running.returncode, 0, said)
+        pairs.assertIn(f"{ranks} ranks: {test} compared\n", said)
     return do
 
 

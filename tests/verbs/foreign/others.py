@@ -151,7 +151,7 @@ def runs():
     named["ibv_xsrq_pingpong"] = pingpong("xsrq")
     for size in (23, 6000, 65535):
         both = ["-a", SERVER, "-C", "20", "-V", "-S", str(size)]
-        named[f"rping -S {size}"] = connected(["rping", "-s", *both], ["rping", "-c", *both], "")
+        named[f"rping -S {size}"] = connected(["rping", "-s", *both], ["rping", "-c", "-v", *both], "ping data: rdma-ping-19")
     both = ["-C", "20", "-S", "3000"]
     named["ucmatose"] = connected(["ucmatose", "-b", SERVER, *both], ["ucmatose", "-s", SERVER, "-b", CLIENT, *both], "return status 0")
     named["ucmatose -m"] = connected(["ucmatose", "-b", SERVER, "-m", *both], ["ucmatose", "-s", SERVER, "-b", CLIENT, "-m", *both],

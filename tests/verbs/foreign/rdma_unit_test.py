@@ -10,7 +10,6 @@ in DEVIATIONS. --write writes that file; --only runs those in whose names the pa
 Six tests lock more than the 8 MiB that a user may usually lock, and fail then. Exits with 77, and a sentence, where there is no such
 folder, and where no network namespace can be made."""
 
-import argparse
 import collections
 import concurrent.futures
 import os
@@ -22,10 +21,10 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "gen")]
 
+from judge import SKIPPED, arguments_of
 from live import enter_network_of_the_host
 from pairs import enter_namespaces_of_a_user
 
-SKIPPED = 77
 SECONDS = 90  # for a test; the longest takes 30
 AT_ONCE = 4   # most of them wait
 DEVICE = "roce_lo"
@@ -92,14 +91,7 @@ def deviation_of(test, said):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("roce_run", type=pathlib.Path)
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--only", type=re.compile, default=re.compile(""))
-    arguments = parser.parse_args()
-    arguments.roce_run = arguments.roce_run.resolve()
-    if arguments.write and arguments.only.pattern:
-        parser.error("--write writes the whole list: without --only")
+    arguments = arguments_of("roce_run")
     sources = os.environ.get("ROCE_RDMA_UNIT_TEST")
     if not sources:
         print("skipped: ROCE_RDMA_UNIT_TEST names no folder with the sources of rdma-unit-test")
