@@ -35,6 +35,7 @@ constexpr std::uint32_t kYieldEvery = 16;
   config.port_mtu = options.path_mtu;
   config.profile = transport::hardware_like_profile();
   config.profile.window = kWindow;
+  config.profile.late_checks = true;
   config.limits = Engine::limits();
   config.shard_bits = share.shard_bits;
   config.shard = share.shard;

@@ -57,6 +57,18 @@ constexpr std::uint64_t kIpv4HeaderArea = 20;
   return true;
 }
 
+/// Fails a datagram that must not be sent; true if it failed, now or when it was posted.
+[[nodiscard]] bool has_failed(const DeviceState& device, const Qp& qp, SendWqe& wqe, const AddressHandle* ah) {
+  if (wqe.done) return true;
+  if (ah == nullptr || ah->pd != qp.pd) {
+    wqe.fail(CompletionStatus::local_qp_operation_error);
+  } else if (wqe.length > device.config.port_mtu) {
+    // UD-01 (a datagram longer than the port MTU is not sent)
+    wqe.fail(device.profile().oversize_datagram_status);
+  }
+  return wqe.done;
+}
+
 // NET-16 (a datagram has to be addressed to an entry of the GID table)
 [[nodiscard]] bool is_to_us(const DeviceState& device, const NetMeta& net) {
   if (fault(Fault::group_any_qpn) && is_multicast(net.destination)) return true;
@@ -175,12 +187,7 @@ Served serve_datagrams(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
       break;
     }
     AddressHandle* ah = device.ahs.find(req.extra_of(wqe).datagram.ah);
-    if (ah == nullptr || ah->pd != qp.pd) {
-      wqe.fail(CompletionStatus::local_qp_operation_error);
-    } else if (wqe.length > device.config.port_mtu) {
-      // UD-01 (a datagram longer than the port MTU is not sent)
-      wqe.fail(device.profile().oversize_datagram_status);
-    } else {
+    if (!has_failed(device, qp, wqe, ah)) {
       Path* path = datagram_path(qp, *ah, out);
       if (path != nullptr && !build_path(device, qp, *path, out.link())) {
         if (qp.init.type != QpType::gsi || req.next + 1 == req.tail) break;

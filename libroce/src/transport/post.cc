@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Posting work requests: every error in a request is found before anything is queued.
+// Posting work requests: every error in a request is found before anything is queued, unless the profile checks late.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "roce/wire/constants.h"
 #include "transport/completion.h"
@@ -34,14 +35,8 @@ constexpr std::uint32_t kAtomicSize = 8;
   return false;
 }
 
-/// Returns the message's length in bytes, or why the request cannot be posted; QP-19 sets limits on lengths.
-[[nodiscard]] VerbResult<std::uint64_t> message_length(const DeviceState& device, const Qp& qp,
-                                                       const SendRequest& request) {
-  if (!type_allows(qp.init.type, request.opcode)) {
-    return refuse(VerbErrorCode::wrong_type, "opcode", "an operation of the QP's type",
-                  static_cast<std::uint64_t>(request.opcode));
-  }
-  std::uint64_t length = 0;
+/// Returns the message's length in bytes, or why the request cannot be queued.
+[[nodiscard]] VerbResult<std::uint64_t> message_length(const Qp& qp, const SendRequest& request) {
   if (request.is_inline) {
     const bool sends_data = request.opcode != WorkOpcode::read && request.opcode != WorkOpcode::compare_swap &&
                             request.opcode != WorkOpcode::fetch_add;
@@ -51,40 +46,58 @@ constexpr std::uint32_t kAtomicSize = 8;
     if (request.inline_data.size() > qp.init.max_inline) {
       return invalid("inline_data", "at most max_inline bytes", request.inline_data.size(), qp.init.max_inline);
     }
-    length = request.inline_data.size();
-  } else {
-    if (request.sges.size() > qp.init.max_send_sge) {
-      return invalid("sges", "at most max_send_sge", request.sges.size(), qp.init.max_send_sge);
-    }
-    for (const Sge& sge : request.sges) length += sge.length;
+    return request.inline_data.size();
   }
-  if (length > kMaxMessage) {
-    return invalid("sges", "at most 2^31 bytes together", length, kMaxMessage);
+  if (request.sges.size() > qp.init.max_send_sge) {
+    return invalid("sges", "at most max_send_sge", request.sges.size(), qp.init.max_send_sge);
   }
+  std::uint64_t length = 0;
+  for (const Sge& sge : request.sges) length += sge.length;
+  return length;
+}
+
+/// What makes a request fail that is queued.
+struct Unsendable {
+  VerbError error;          ///< if it is refused when it is posted
+  CompletionStatus status;  ///< if it fails in its turn (`Profile::late_checks`)
+};
+
+/// Returns what no packet can carry in a request of `length` bytes; QP-19 sets limits on lengths.
+[[nodiscard]] std::optional<Unsendable> unsendable(const Qp& qp, const SendRequest& request, std::uint64_t length) {
+  if (!type_allows(qp.init.type, request.opcode)) {
+    return Unsendable{{VerbErrorCode::wrong_type, "opcode", "an operation of the QP's type",
+                       static_cast<std::uint64_t>(request.opcode), 0},
+                      CompletionStatus::local_qp_operation_error};
+  }
+  const auto wrong_length = [](std::string_view needs, std::uint64_t found, std::uint64_t expected) {
+    return Unsendable{{VerbErrorCode::invalid_argument, "sges", needs, found, expected},
+                      CompletionStatus::local_length_error};
+  };
+  if (length > kMaxMessage) return wrong_length("at most 2^31 bytes together", length, kMaxMessage);
   switch (request.opcode) {
     case WorkOpcode::compare_swap:
     case WorkOpcode::fetch_add:
     case WorkOpcode::atomic_write:
-      if (length != kAtomicSize) {
-        return invalid("sges", "exactly 8 bytes for an atomic", length, kAtomicSize);
-      }
-      if (request.remote.address % kAtomicSize != 0) {
-        return invalid("remote.address", "a multiple of 8 for an atomic", request.remote.address, kAtomicSize);
-      }
+      if (length != kAtomicSize) return wrong_length("exactly 8 bytes for an atomic", length, kAtomicSize);
       break;
     case WorkOpcode::read:
-      if ((length + qp.mtu - 1) / qp.mtu > kMaxReadPackets) {
-        return invalid("sges", "a READ of at most 2^23-1 packets", (length + qp.mtu - 1) / qp.mtu, kMaxReadPackets);
+      if (const std::uint64_t packets = (length + qp.mtu - 1) / qp.mtu; packets > kMaxReadPackets) {
+        return wrong_length("a READ of at most 2^23-1 packets", packets, kMaxReadPackets);
       }
       break;
     default:
       break;
   }
-  if (request.opcode == WorkOpcode::read || request.opcode == WorkOpcode::compare_swap ||
-      request.opcode == WorkOpcode::fetch_add || request.opcode == WorkOpcode::atomic_write) {
-    if (qp.attributes.max_rd_atomic == 0) {
-      return invalid("max_rd_atomic", "at least 1 for READs and atomics", 0, 1);
-    }
+  return std::nullopt;
+}
+
+/// Returns why the peer would refuse the request, or why its address is unknown.
+[[nodiscard]] VerbResult<void> check_target(const DeviceState& device, const Qp& qp, const SendRequest& request) {
+  if (device.profile().late_checks) return {};
+  const bool is_atomic = request.opcode == WorkOpcode::compare_swap || request.opcode == WorkOpcode::fetch_add ||
+                         request.opcode == WorkOpcode::atomic_write;
+  if (is_atomic && request.remote.address % kAtomicSize != 0) {
+    return invalid("remote.address", "a multiple of 8 for an atomic", request.remote.address, kAtomicSize);
   }
   if (qp.is_datagram()) {
     const AddressHandle* ah = device.ahs.find(request.datagram.ah);
@@ -96,7 +109,7 @@ constexpr std::uint32_t kAtomicSize = 8;
       return invalid("datagram.ah", "an address handle of the QP's PD", request.datagram.ah.index);
     }
   }
-  return length;
+  return {};
 }
 
 [[nodiscard]] VerbResult<void> check_receive(const ReceiveQueue& queue, const ReceiveRequest& request) {
@@ -125,8 +138,16 @@ VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
     return refuse(VerbErrorCode::wrong_state, "qp.state", "RTS, SQD, SQE or ERR (modify_qp first), not",
                   static_cast<std::uint64_t>(qp->state));
   }
-  const VerbResult<std::uint64_t> length = message_length(device, *qp, request);
+  const VerbResult<std::uint64_t> length = message_length(*qp, request);
   if (!length) return tl::unexpected(length.error());
+  const std::optional<Unsendable> wrong = unsendable(*qp, request, *length);
+  if (wrong && !device.profile().late_checks) return tl::unexpected(wrong->error);
+  const bool is_rd_atomic = request.opcode == WorkOpcode::read || request.opcode == WorkOpcode::compare_swap ||
+                            request.opcode == WorkOpcode::fetch_add || request.opcode == WorkOpcode::atomic_write;
+  if (is_rd_atomic && !wrong && qp->attributes.max_rd_atomic == 0) {
+    return invalid("max_rd_atomic", "at least 1 for READs and atomics", 0, 1);
+  }
+  if (VerbResult<void> checked = check_target(device, *qp, request); !checked) return checked;
   Requester& req = qp->req;
   if (req.tail - req.head >= qp->init.max_send) {
     return refuse(VerbErrorCode::no_resources, "send queue", "a completion first, at most max_send",
@@ -168,7 +189,8 @@ VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
       wqe.immediate = request.immediate;
       break;
   }
-  if (wqe.is_local()) {
+  if (wrong) wqe.fail(wrong->status);
+  if (wqe.is_local() || wrong) {
     wqe.psn_count = 0;
   } else {
     wqe.ssn = req.next_ssn;

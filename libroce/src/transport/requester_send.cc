@@ -54,7 +54,7 @@ namespace {
     const SendWqe& following = req.wqe(req.next + 1);
     // Without credits for the next request, only a response brings new ones.
     const bool out_of_credits = req.credit_limited && !req.credit_limit.newer_than(wqe.ssn);
-    asks = out_of_credits || following.fence || following.opcode == WorkOpcode::local_invalidate;
+    asks = out_of_credits || following.fence || following.done || following.opcode == WorkOpcode::local_invalidate;
   }
   req.messages_without_ack_request = asks ? 0 : req.messages_without_ack_request + 1;
   return asks;
@@ -204,6 +204,8 @@ void execute_local(DeviceState& device, Qp& qp, SendWqe& wqe) {
   const Requester& req = qp.req;
   // QP-10 (SQD begins nothing)
   if (qp.state == QpState::sqd && !fault(Fault::sqd_begins)) return false;
+  // A request that was found wrong when it was posted needs nothing.
+  if (wqe.done) return true;
   // QP-17 (a fenced request waits until earlier READs and atomics are complete)
   if (wqe.fence && !fault(Fault::fence_ignored) && req.rd_outstanding > 0) return false;
   // QP-18 (LOCAL INVALIDATE waits for everything before it): earlier requests may still use what it takes away.

@@ -27,25 +27,21 @@ from pairs import enter_namespaces_of_a_user
 
 SECONDS = 90  # for a test; the longest takes 30
 AT_ONCE = 4   # most of them wait
+# Tests wait 2 s for a completion. In these a QP sends up to 8 times in vain, with an ACK timeout of 1.07 s; others show that nothing
+# comes within 2 s.
+PATIENT = re.compile(r"RemoteRcQpStateTest|ResponderNotReadyToReceive/|RcSendToUd$|PostRecvInit$")
+PATIENCE = 6
 DEVICE = "roce_lo"
 LATE_END = "took more than"
 LISTED = HERE / "rdma_unit_test.passed"
-WAITS = "it waits 2 s, and the QP repeats 7 times with an ACK timeout of 1 s, as it was told to"
 NO_TIMEOUT = "a QP in ERR answers nothing, and the QP that waits for it has no ACK timeout: the test waits for ever"
-LATE = "the request is refused when it is posted, not by a completion"
 STATES = "work that the state of the QP does not allow is refused when it is posted"
+ORDER = "of an atomic's wrong key and wrong address the key is found first, as with Soft-RoCE"
 # Why tests fail, by patterns of their names.
 DEVIATIONS = {
-    r"RemoteRcQpStateTest.*/RemoteQp(Reset|Init|Err)": WAITS,
-    r"ResponderNotReadyToReceive/": WAITS,
-    r"RcSendToUd$": WAITS,
     r"MwType2AdvancedTest\.Rebind$": NO_TIMEOUT,
-    r"QpStateTest\.PostRecvInit$": WAITS,
     r"QpStateTest\.Post(SendReset|RecvReset|SendInit|SendRtr)$": STATES,
-    r"LoopbackRcQpTest\.(FetchAdd|CompareSwap)(InvalidSize|Unaligned)": LATE,
-    r"LoopbackRcQpTest\.RemoteFatalError$": LATE,
-    r"LoopbackUdQpTest\.(Read|Write|FetchAdd|CompareSwap)$": LATE,
-    r"PdUdLoopbackTest\.SendAhOnOtherPd$": LATE,
+    r"LoopbackRcQpTest\.(FetchAdd|CompareSwap)UnalignedInvalidRKey$": ORDER,
     r"RequestNotificationOnCqWithoutCompChannel$": "a CQ without a channel can be armed; the event goes nowhere, as with Soft-RoCE",
 }
 
@@ -71,10 +67,11 @@ def run(arguments, program, number, test):
     """Runs one test; returns how it ended, and what it said."""
     # Each has an address of its own, with a roce-portd of its own.
     address = f"127.1.{number // 250}.{number % 250 + 1}"
+    patience = PATIENCE if PATIENT.search(test) else 1
     try:
         done = subprocess.run([arguments.roce_run, "--address", address, program, "--ipv4_only", f"--device_name={DEVICE}",
-                               f"--gtest_filter={test}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
+                               f"--completion_wait_multiplier={patience}", f"--gtest_filter={test}"],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired as late:
         return "failed", f"{LATE_END} {SECONDS} s\n{(late.stdout or b'').decode(errors='replace')}"
     said = done.stdout.decode(errors="replace")

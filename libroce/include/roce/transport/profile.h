@@ -41,6 +41,9 @@ struct Profile {
   bool ack_failed_invalidate = false;  ///< SEND with invalidate of a wrong key is acknowledged (MSN not counted)
 
   // Requester.
+  /// Requests of a wrong opcode or length, atomics at an unaligned address and unknown address handles are queued, and
+  /// fail in their turn, as with RNICs; else they are refused when they are posted.
+  bool late_checks = false;
   bool retry_count_7_is_infinite = false;
   bool read_gap_restarts = true;  ///< a gap in READ responses is requested again at once, else after the timeout
   bool honour_credits = true;
