@@ -19,11 +19,12 @@ constexpr std::uint8_t kShards = 1 << kBits;
 
 /// One of four devices with room for eight QPs.
 struct Shard {
-  explicit Shard(std::uint8_t number, std::uint32_t first_qpn = 0x11) : device(make(number, first_qpn)) {
+  explicit Shard(std::uint8_t number, std::uint32_t first_qpn = 0x11, bool takes_groups = false)
+      : device(make(number, first_qpn, takes_groups)) {
     pd = device.create_pd().value();
     cq = device.create_cq(16).value();
   }
-  static Device make(std::uint8_t number, std::uint32_t first_qpn) {
+  static Device make(std::uint8_t number, std::uint32_t first_qpn, bool takes_groups) {
     DeviceConfig config;
     config.mac = {{2, 0, 0, 0, 0, 1}};
     config.gids = {{.gid = Gid::from_ipv4({{192, 0, 2, 1}})}};
@@ -31,6 +32,7 @@ struct Shard {
     config.shard_bits = kBits;
     config.shard = number;
     config.first_qpn = first_qpn;
+    config.takes_groups = takes_groups;
     return std::move(Device::make(std::move(config), [random = std::uint64_t{number}]() mutable {
                        return random += 0x9E37'79B9'7F4A'7C15;
                      }).value());
@@ -87,6 +89,11 @@ TEST(Shard, OnlyTheFirstHasQp1AndMulticast) {
   const VerbResult<void> attached = other.device.attach_multicast(other.create(QpType::ud).value(), group);
   ASSERT_FALSE(attached.has_value());
   EXPECT_EQ(to_string(attached.error()), "group: found 2, needs a device that is shard 0");
+}
+
+TEST(Shard, AnotherHasGroupsIfItTakesThem) {
+  Shard other{2, 0x11, true};
+  EXPECT_TRUE(other.device.attach_multicast(other.create(QpType::ud).value(), Gid::from_ipv4({{239, 1, 2, 3}})));
 }
 
 TEST(Shard, ANumberThatDoesNotFitIsRefused) {

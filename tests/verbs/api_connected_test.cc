@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <thread>
+#include <vector>
 
 #include "api_rig.h"
 
@@ -194,6 +195,21 @@ TEST_F(ConnectedVerbs, DeviceMemoryIsReachedByOffsets) {
   EXPECT_EQ(write(8, region->rkey), IBV_WC_SUCCESS);
   EXPECT_EQ(ibv_dereg_mr(region), 0);
   EXPECT_EQ(ibv_free_dm(device_memory), 0);
+}
+
+TEST_F(ConnectedVerbs, ARegionOfAllMemoryReachesWhatIsAllocatedLater) {
+  constexpr auto rights = static_cast<int>(kAllRights);
+  EXPECT_EQ(ibv_reg_mr(pd_, nullptr, SIZE_MAX, rights), nullptr) << "only on demand";
+  ibv_mr* const all = ibv_reg_mr(pd_, nullptr, SIZE_MAX, rights | IBV_ACCESS_ON_DEMAND);
+  ASSERT_NE(all, nullptr);
+  const std::vector<char> later(4096, 'x');
+  std::memcpy(memory_.data(), "here", 4);
+  ibv_sge source{reinterpret_cast<std::uintptr_t>(memory_.data()), 4, all->lkey};
+  ibv_send_wr request = request_of(IBV_WR_RDMA_WRITE, source);
+  request.wr.rdma = {reinterpret_cast<std::uintptr_t>(later.data()) + 100, all->rkey};
+  EXPECT_EQ(run(request), IBV_WC_SUCCESS);
+  EXPECT_EQ(std::memcmp(later.data() + 99, "xherex", 6), 0);
+  EXPECT_EQ(ibv_dereg_mr(all), 0);
 }
 
 TEST_F(ConnectedVerbs, AResetQpLeavesNoCompletionBehind) {

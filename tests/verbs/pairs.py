@@ -118,6 +118,15 @@ class Pairs(unittest.TestCase):
             self.assertLess(time.monotonic(), end, otherwise)
             time.sleep(0.005)
 
+    def until_said(self, process, text):
+        """Reads what a program prints until there is `text` in it; fails if it ends before."""
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if text in line:
+                return
+        self.fail(f"{process.args} ended, and did not say {text!r}: {''.join(said)}")
+
     def run_ends(self, server_command, client_command, client_address=CLIENT, **environment):
         """Runs a server, and once that listens a client, to their ends; returns what the client printed."""
         server = self.start(SERVER, *server_command, **environment)

@@ -186,6 +186,20 @@ class ProgramsTest(Pairs):
         self.assertIn("return status 0", shown)
         self.assertIn("return status 0", answer)
 
+    def test_multicast(self):
+        group = "239.1.2.3"
+        capture = self.capture()
+        # Two at one address, and one at another.
+        members = [self.start(address, "stdbuf", "-oL", "mckey", "-m", group, "-b", address) for address in (SERVER, SERVER, CLIENT)]
+        for member in members:
+            self.until_said(member, "joined dgid")
+        shown, _ = self.start(CLIENT, "mckey", "-m", group, "-b", CLIENT, "-s").communicate(timeout=WAIT)
+        self.assertIn("return status 0", shown)
+        for member in members:
+            shown, _ = member.communicate(timeout=WAIT)
+            self.assertEqual(member.returncode, 0, shown)
+        self.judge_wire(*capture)
+
     def test_refuses_connections_where_no_program_uses_rdma_cm(self):
         # Its roce-portd outlives the test, and keeps the port of its address from others.
         address = "127.0.0.8"

@@ -39,6 +39,7 @@ constexpr std::uint32_t kYieldEvery = 16;
   config.limits = Engine::limits();
   config.shard_bits = share.shard_bits;
   config.shard = share.shard;
+  config.takes_groups = true;
   // Keys and numbers must not be guessable, nor those of the last process at this address.
   config.first_qpn = std::max(static_cast<std::uint32_t>(random.number()) & 0x7F'FFFFU, 0x11U);
   return transport::Device::make(std::move(config), [random]() mutable { return random.number(); });
@@ -89,7 +90,7 @@ link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& opt
   return engine;
 }
 
-Engine::Engine(transport::Device device, std::unique_ptr<link::Link> link, link::FileDescriptor port_daemon,
+Engine::Engine(transport::Device device, std::unique_ptr<link::UdpLink> link, link::FileDescriptor port_daemon,
                std::uint64_t bits_per_second, Callbacks callbacks)
     : device_(std::move(device)),
       link_(std::move(link)),
@@ -180,6 +181,31 @@ transport::VerbResult<void> Engine::destroy_qp(Qpn qp) {
   (void)turn_port();
   settle();
   return destroyed;
+}
+
+transport::VerbResult<void> Engine::attach_group(Qpn qp, const Gid& group) {
+  const Turn turn{*this};
+  transport::VerbResult<void> attached = device_.attach_multicast(qp, group);
+  if (!attached || !attached_.emplace(group, qp).second) return attached;
+  if (link_->join(port::address_of(group))) {
+    // The thread does not wait for the group's datagrams yet.
+    if (sleeps_until_) wakeup_.ring();
+    return attached;
+  }
+  attached_.erase({group, qp});
+  (void)device_.detach_multicast(qp, group);
+  return tl::unexpected(transport::VerbError{.code = transport::VerbErrorCode::no_resources,
+                                             .subject = "group",
+                                             .needs = "a socket at UDP port 4791 of the group",
+                                             .found = 0,
+                                             .expected = 1});
+}
+
+transport::VerbResult<void> Engine::detach_group(Qpn qp, const Gid& group) {
+  const Turn turn{*this};
+  transport::VerbResult<void> detached = device_.detach_multicast(qp, group);
+  if (detached && attached_.erase({group, qp}) != 0) link_->leave(port::address_of(group));
+  return detached;
 }
 
 }  // namespace roce::verbs

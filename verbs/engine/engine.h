@@ -8,12 +8,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "roce/link/link.h"
+#include "roce/link/udp_link.h"
 #include "roce/port/port.h"
 #include "roce/transport/device.h"
 #include "roce/wire/time.h"
@@ -80,6 +82,11 @@ class Engine {
   /// Destroys a QP after everything that it has to answer has left.
   [[nodiscard]] transport::VerbResult<void> destroy_qp(Qpn qp);
 
+  /// Attaches a UD QP to a multicast group, and detaches it. Errors: as of `Device::attach_multicast`; a group whose
+  /// port another program has for itself alone.
+  [[nodiscard]] transport::VerbResult<void> attach_group(Qpn qp, const Gid& group);
+  [[nodiscard]] transport::VerbResult<void> detach_group(Qpn qp, const Gid& group);
+
   /// False in a child that a process with an engine forked: its thread and the state behind its locks are not there,
   /// and no other function may be called. False also once the link is gone.
   [[nodiscard]] bool is_usable() const;
@@ -101,7 +108,7 @@ class Engine {
     Engine& engine_;
   };
 
-  Engine(transport::Device device, std::unique_ptr<link::Link> link, link::FileDescriptor port_daemon,
+  Engine(transport::Device device, std::unique_ptr<link::UdpLink> link, link::FileDescriptor port_daemon,
          std::uint64_t bits_per_second, Callbacks callbacks);
   [[nodiscard]] static Time now();
   [[nodiscard]] Urgency urgency_of(Qpn qp) const;
@@ -122,7 +129,8 @@ class Engine {
   void look_after_port_daemon();
 
   transport::Device device_;
-  std::unique_ptr<link::Link> link_;
+  std::unique_ptr<link::UdpLink> link_;
+  std::set<std::pair<Gid, Qpn>> attached_;
   link::FileDescriptor port_daemon_;  // none if the port is all its own
   port::Port port_;
   Callbacks callbacks_;

@@ -57,14 +57,15 @@ void Engine::serve() {
       std::this_thread::sleep_for(kPollRest);
       continue;
     }
-    // A mutex is not fair: a thread of the program that waits for it goes first.
-    if (waiting_.load(std::memory_order_relaxed) != 0) ::sched_yield();
-    bool moved = false;
-    {
-      const std::scoped_lock lock{mutex_};
-      moved = turn_port();
-      settle();
+    // A thread of the program that is in the engine serves the port, or soon will.
+    std::unique_lock lock{mutex_, std::defer_lock};
+    if (waiting_.load(std::memory_order_relaxed) != 0 || !lock.try_lock()) {
+      std::this_thread::sleep_for(kPollRest);
+      continue;
     }
+    const bool moved = turn_port();
+    settle();
+    lock.unlock();
     if (moved) {
       busy_at = now();
     } else if (now() - busy_at < spin) {
@@ -84,7 +85,7 @@ void Engine::look_after_port_daemon() {
 }
 
 void Engine::wait() {
-  std::array<pollfd, 3> polled{};
+  std::array<pollfd, 4> polled{};
   Time until = kNever;
   {
     const std::scoped_lock lock{mutex_};
@@ -94,6 +95,7 @@ void Engine::wait() {
     polled[0] = {.fd = link_->fd(), .events = static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), .revents = 0};
     polled[1] = {.fd = wakeup_.fd(), .events = POLLIN, .revents = 0};
     polled[2] = {.fd = port_daemon_.get(), .events = POLLIN, .revents = 0};
+    polled[3] = {.fd = link_->group_fd(), .events = POLLIN, .revents = 0};
   }
   if (is_ending_.load(std::memory_order_relaxed)) return;
   // "At once" is a time too early to be subtracted from.

@@ -27,8 +27,8 @@ template <typename Change>
   return status_of([&] {
     QpObject& object = object_of(qp);
     if (const int error = error_of(object); error != 0) return error;
-    return errno_of(
-        object.engine->use([&](transport::Device& device, Time) { return change(device, object.qpn, gid_of(*gid)); }));
+    if (!object.engine->is_usable()) return EIO;
+    return errno_of(change(*object.engine, object.qpn, gid_of(*gid)));
   });
 }
 
@@ -120,13 +120,11 @@ struct ibv_ah* ibv_create_ah_from_wc(struct ibv_pd* pd, struct ibv_wc* completio
 }
 
 int ibv_attach_mcast(struct ibv_qp* qp, const union ibv_gid* gid, uint16_t /*lid*/) {
-  return change_group(qp, gid, [](transport::Device& device, Qpn qpn, const Gid& group) {
-    return device.attach_multicast(qpn, group);
-  });
+  return change_group(qp, gid,
+                      [](Engine& engine, Qpn qpn, const Gid& group) { return engine.attach_group(qpn, group); });
 }
 
 int ibv_detach_mcast(struct ibv_qp* qp, const union ibv_gid* gid, uint16_t /*lid*/) {
-  return change_group(qp, gid, [](transport::Device& device, Qpn qpn, const Gid& group) {
-    return device.detach_multicast(qpn, group);
-  });
+  return change_group(qp, gid,
+                      [](Engine& engine, Qpn qpn, const Gid& group) { return engine.detach_group(qpn, group); });
 }

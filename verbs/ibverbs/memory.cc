@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "verbs/ibverbs/destroy.h"
@@ -37,9 +38,22 @@ constexpr unsigned kHints =
   return errno == ENOMEM || errno == EFAULT ? EFAULT : errno;
 }
 
+/// True if a program asks for its whole address space, as it may on demand.
+[[nodiscard]] bool is_everything(const Memory& memory) {
+  return (memory.access & IBV_ACCESS_ON_DEMAND) != 0 && memory.address == nullptr && memory.length == SIZE_MAX;
+}
+
 /// Checks what is to be a region. Errors: as of `register_memory`.
 [[nodiscard]] OrErrno<transport::MrInit> init_of(const Memory& memory) {
   if ((memory.access & ~(kRights | kHints)) != 0) return refused(EINVAL);
+  if (is_everything(memory)) {
+    if ((memory.access & IBV_ACCESS_ZERO_BASED) != 0 || memory.start.value_or(0) != 0) return refused(EINVAL);
+    transport::MrInit init;
+    // Address 0 is nobody's, and stands for no memory.
+    init.memory = {reinterpret_cast<std::byte*>(std::uintptr_t{1}), SIZE_MAX - 1};
+    init.access = static_cast<transport::Access>(memory.access & kRights);
+    return init;
+  }
   if ((memory.access & IBV_ACCESS_ON_DEMAND) == 0 && memory.length != 0) {
     const bool writable = (memory.access & IBV_ACCESS_LOCAL_WRITE) != 0;
     if (const int error = populate(memory.address, memory.length, writable); error != 0) return refused(error);

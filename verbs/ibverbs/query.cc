@@ -124,7 +124,7 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input* input, i
     constexpr std::uint32_t all = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
                                   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
     constexpr std::uint32_t datagrams = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
-    known.odp_caps = {IBV_ODP_SUPPORT, {all, datagrams | IBV_ODP_SUPPORT_WRITE, datagrams}};
+    known.odp_caps = {IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT, {all, datagrams | IBV_ODP_SUPPORT_WRITE, datagrams}};
     known.completion_timestamp_mask = ~std::uint64_t{0};
     known.hca_core_clock = kNanosecondsPerMillisecond;
     known.max_dm_size = kMostDeviceMemory;

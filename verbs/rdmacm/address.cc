@@ -39,6 +39,12 @@ bool is_wildcard(const Gid& address) {
   return address == Gid{} || address == Gid::from_ipv4({});
 }
 
+bool is_group(const Gid& address) {
+  constexpr std::size_t kFirstOfIpv4 = 12;
+  if (address.is_ipv4_mapped()) return address.octets[kFirstOfIpv4] >> 4 == 0xE;
+  return address.octets[0] == 0xFF;
+}
+
 bool means_all(const Gid& address) {
   constexpr std::size_t kFirstOfIpv4 = 12;
   constexpr std::uint8_t kLoopbackNet = 127;

@@ -14,6 +14,8 @@ namespace roce::verbs {
 [[nodiscard]] std::optional<Gid> gid_of(const sockaddr& address);
 /// True for the address of all interfaces.
 [[nodiscard]] bool is_wildcard(const Gid& address);
+/// True for an address of a multicast group.
+[[nodiscard]] bool is_group(const Gid& address);
 /// True for an address at which there are all devices if there is none of its own: the wildcard, and the loopback
 /// addresses, as Linux has it (cma_any_addr() of drivers/infiniband/core/cma.c).
 [[nodiscard]] bool means_all(const Gid& address);

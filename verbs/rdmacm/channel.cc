@@ -151,11 +151,12 @@ int watch(ChannelObject& channel, CmDevice& device) {
   return 0;
 }
 
-void report(IdObject& id, rdma_cm_event_type type, int status) {
+void report(IdObject& id, rdma_cm_event_type type, int status, const rdma_ud_param& parameters) {
   auto event = std::make_unique<EventObject>();
   event->id = &id;
   event->event = type;
   event->status = status;
+  event->param.ud = parameters;
   event->counted_at = &id;
   const std::scoped_lock lock{shared().mutex};
   ++id.unacknowledged;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions of the public ABI for which this library has nothing: multicast, sockets over RDMA, enhanced set-up,
-// and what releases after 56 have anew.
+// Functions of the public ABI for which this library has nothing: sockets over RDMA, enhanced set-up, and what
+// releases after 56 have anew.
 #include <cerrno>
 
 #include "verbs/rdmacm/rdmacm_api.h"
@@ -18,22 +18,7 @@ namespace {
   return -1;
 }
 
-[[nodiscard]] int no_multicast() {
-  return not_supported("multicast groups are not to be had through librdmacm; see docs/verbs.md");
-}
-
 }  // namespace
-
-int rdma_join_multicast(struct rdma_cm_id* /*id*/, struct sockaddr* /*addr*/, void* /*context*/) {
-  return no_multicast();
-}
-int rdma_join_multicast_ex(struct rdma_cm_id* /*id*/, struct rdma_cm_join_mc_attr_ex* /*mc_join_attr*/,
-                           void* /*context*/) {
-  return no_multicast();
-}
-int rdma_leave_multicast(struct rdma_cm_id* /*id*/, struct sockaddr* /*addr*/) {
-  return no_multicast();
-}
 
 int rdma_set_local_ece(struct rdma_cm_id* /*id*/, struct ibv_ece* /*ece*/) {
   return 0;

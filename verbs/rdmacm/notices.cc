@@ -35,15 +35,8 @@ void describe(const CmNotice& notice, std::size_t skip, EventObject& event) {
 }
 
 void describe_service(const IdObject& id, const CmNotice& notice, EventObject& event) {
-  rdma_ud_param& param = event.param.ud;
-  param.qp_num = notice.proposal.qpn;
-  param.qkey = notice.q_key;
-  param.ah_attr.is_global = 1;
-  param.ah_attr.port_num = 1;
-  param.ah_attr.grh.hop_limit = 64;
-  param.ah_attr.grh.traffic_class = id.traffic_class;
-  std::memcpy(param.ah_attr.grh.dgid.raw, id.remote.octets.data(), sizeof param.ah_attr.grh.dgid.raw);
-  copy_data(notice.private_data, 0, event, param.private_data, param.private_data_len);
+  event.param.ud = parameters_towards(id, id.remote, notice.proposal.qpn, notice.q_key);
+  copy_data(notice.private_data, 0, event, event.param.ud.private_data, event.param.ud.private_data_len);
 }
 
 /// Makes the identifier of a connection that a peer asks a listener for. Under the lock.
@@ -114,6 +107,18 @@ void take_reply(IdObject& id, const CmNotice& notice, EventObject& event) {
 }
 
 }  // namespace
+
+rdma_ud_param parameters_towards(const IdObject& id, const Gid& destination, std::uint32_t qpn, std::uint32_t q_key) {
+  rdma_ud_param parameters{};
+  parameters.qp_num = qpn;
+  parameters.qkey = q_key;
+  parameters.ah_attr.is_global = 1;
+  parameters.ah_attr.port_num = 1;
+  parameters.ah_attr.grh.hop_limit = 64;
+  parameters.ah_attr.grh.traffic_class = id.traffic_class;
+  std::memcpy(parameters.ah_attr.grh.dgid.raw, destination.octets.data(), sizeof parameters.ah_attr.grh.dgid.raw);
+  return parameters;
+}
 
 EventObject* event_of(CmDevice& device, const CmNotice& notice) {
   using cm::EventKind;

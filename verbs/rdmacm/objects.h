@@ -37,6 +37,13 @@ struct ChannelObject : rdma_event_channel {
   std::map<CmDevice*, link::FileDescriptor> managers;
 };
 
+/// A multicast group that an identifier has joined.
+struct JoinedGroup {
+  Gid address{};
+  void* context = nullptr;     ///< of the program, which its events have
+  ibv_qp* attached = nullptr;  ///< by the library; none: the program attaches queue pairs itself
+};
+
 struct IdObject : rdma_cm_id {
   std::uint32_t number = 0;      ///< unique in this process
   CmDevice* device = nullptr;    ///< none while it is bound to no address, or to all
@@ -56,6 +63,7 @@ struct IdObject : rdma_cm_id {
   bool owns_cqs = false;
   std::optional<ibv_qp_init_attr> qp_of_requests;  ///< a passive endpoint makes such a QP for each request
   ibv_sa_path_rec path{};
+  std::vector<JoinedGroup> groups;
 };
 
 [[nodiscard]] inline IdObject& object_of(rdma_cm_id* id) {
@@ -89,15 +97,22 @@ void set_device(IdObject& id, CmDevice& device);
 // channel.cc
 /// Sees to it that the manager of a device reports to a channel. Returns a number of errno.h.
 [[nodiscard]] int watch(ChannelObject& channel, CmDevice& device);
-/// Puts an event of this process into the channel of an identifier.
-void report(IdObject& id, rdma_cm_event_type type, int status = 0);
+/// Puts an event of this process, with `parameters`, into the channel of an identifier.
+void report(IdObject& id, rdma_cm_event_type type, int status = 0, const rdma_ud_param& parameters = {});
 /// Waits for the event of the call before, which becomes `id->event`, if the identifier is synchronous. Returns 0, or a
 /// number of errno.h if the event is an error.
 [[nodiscard]] int complete(IdObject& id);
 
+// multicast.cc
+/// Leaves all groups of an identifier.
+void leave_groups(IdObject& id);
+
 // notices.cc
 /// Makes an event of what a manager has reported; nullptr if it is none of the program's.
 [[nodiscard]] EventObject* event_of(CmDevice& device, const CmNotice& notice);
+/// Returns what a program needs to send datagrams to a QP.
+[[nodiscard]] rdma_ud_param parameters_towards(const IdObject& id, const Gid& destination, std::uint32_t qpn,
+                                               std::uint32_t q_key);
 
 // queue_pair.cc
 /// Fills in what a QP of a connection needs for the state `attributes.qp_state`; returns the mask, 0 if it is unknown.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "link/udp_groups.h"
 #include "link/udp_ports.h"
 #include "link/udp_socket.h"
 
@@ -108,6 +109,9 @@ struct UdpLink::State {
   [[nodiscard]] bool may_send(const TxFrame& frame) const;
   void prepare(std::size_t place, const TxFrame& frame);
   [[nodiscard]] LinkResult<std::size_t> send_run(const UdpPorts::Port& port, std::span<const TxFrame> frames);
+  /// Takes up to `wanted` datagrams of a socket into the slots from `first` on.
+  [[nodiscard]] LinkResult<std::size_t> receive_at(int socket, std::size_t first, std::size_t wanted,
+                                                   std::span<RxFrame> frames);
   void stop_segmentation(int error);
   [[nodiscard]] LinkError gone(int error) const;
 
@@ -121,6 +125,7 @@ struct UdpLink::State {
   bool segmentation;
   std::string refusal;  ///< the reason why there are no super-frames
   UdpPorts ports;
+  UdpGroups groups;
   LinkCounters counters;
   /// The kernel's count at the last look; it has 32 bits.
   std::uint32_t drops_seen;
@@ -146,6 +151,7 @@ UdpLink::State::State(UdpEndpoint own, FileDescriptor socket, const AddressOwner
       receiver(std::move(socket)),
       segmentation(options.segmentation),
       ports(endpoint, receiver.get(), options.max_source_ports),
+      groups(endpoint, options.receive_buffer_bytes, options.segmentation),
       drops_seen(count_drops(receiver).value_or(0)),
       slots(std::make_unique_for_overwrite<std::byte[]>(slot_stride * kBatch)) {
   if (segmentation && !allow_super_frames(receiver)) stop_segmentation(errno);
@@ -247,39 +253,61 @@ int UdpLink::fd() const {
   return state_->receiver.get();
 }
 
-LinkResult<std::size_t> UdpLink::receive(std::span<RxFrame> frames) {
-  State& state = *state_;
-  const std::size_t wanted = std::min(frames.size(), kBatch);
-  if (wanted == 0) return std::size_t{0};
-  for (std::size_t i = 0; i < wanted; ++i) {
-    state.incoming[i].msg_hdr.msg_namelen = sizeof(SocketAddress);
-    state.incoming[i].msg_hdr.msg_controllen = kReceiveControl;
+LinkResult<std::size_t> UdpLink::State::receive_at(int socket, std::size_t first, std::size_t wanted,
+                                                   std::span<RxFrame> frames) {
+  for (std::size_t i = first; i < first + wanted; ++i) {
+    incoming[i].msg_hdr.msg_namelen = sizeof(SocketAddress);
+    incoming[i].msg_hdr.msg_controllen = kReceiveControl;
   }
   int got = 0;
   do {
     // With MSG_TRUNC the length is that of the datagram, not of the part that had room.
-    got = ::recvmmsg(state.receiver.get(), state.incoming.data(), static_cast<unsigned>(wanted),
-                     MSG_DONTWAIT | MSG_TRUNC, nullptr);
+    got = ::recvmmsg(socket, incoming.data() + first, static_cast<unsigned>(wanted), MSG_DONTWAIT | MSG_TRUNC, nullptr);
   } while (got < 0 && errno == EINTR);
   if (got < 0) {
-    if (errno == EBADF || errno == ENOTSOCK || errno == ENODEV) return tl::unexpected(state.gone(errno));
+    if (errno == EBADF || errno == ENOTSOCK || errno == ENODEV) return tl::unexpected(gone(errno));
     // Nothing is there, or the error is about an earlier datagram, and reporting it has cleared it.
     return std::size_t{0};
   }
   const auto count = static_cast<std::size_t>(got);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = first; i < first + count; ++i) {
     RxFrame& frame = frames[i];
     frame = {};
-    frame.wire_length = state.incoming[i].msg_len;
-    frame.bytes = {state.slots.get() + i * state.slot_stride,
-                   std::min<std::size_t>(frame.wire_length, state.slot_bytes)};
-    const SocketAddress& source = state.sources[i];
-    frame.udp.source = state.v4 ? mapped(source.v4.sin_addr) : mapped(source.v6.sin6_addr);
-    frame.udp.source_port = ntohs(state.v4 ? source.v4.sin_port : source.v6.sin6_port);
-    read_control(state.incoming[i].msg_hdr, frame);
-    state.counters.received_bytes += frame.wire_length;
+    frame.wire_length = incoming[i].msg_len;
+    frame.bytes = {slots.get() + i * slot_stride, std::min<std::size_t>(frame.wire_length, slot_bytes)};
+    const SocketAddress& source = sources[i];
+    frame.udp.source = v4 ? mapped(source.v4.sin_addr) : mapped(source.v6.sin6_addr);
+    frame.udp.source_port = ntohs(v4 ? source.v4.sin_port : source.v6.sin6_port);
+    read_control(incoming[i].msg_hdr, frame);
+    counters.received_bytes += frame.wire_length;
   }
-  state.counters.received += count;
+  counters.received += count;
+  return count;
+}
+
+LinkResult<void> UdpLink::join(const std::array<std::byte, 16>& group) {
+  return state_->groups.join(group);
+}
+
+void UdpLink::leave(const std::array<std::byte, 16>& group) {
+  state_->groups.leave(group);
+}
+
+int UdpLink::group_fd() const {
+  return state_->groups.fd();
+}
+
+LinkResult<std::size_t> UdpLink::receive(std::span<RxFrame> frames) {
+  State& state = *state_;
+  const std::size_t wanted = std::min(frames.size(), kBatch);
+  if (wanted == 0) return std::size_t{0};
+  LinkResult<std::size_t> count = state.receive_at(state.receiver.get(), 0, wanted, frames);
+  for (const UdpGroups::Group& group : state.groups.joined()) {
+    if (!count || *count == wanted) break;
+    const auto more = state.receive_at(group.socket.get(), *count, wanted - *count, frames);
+    if (!more) return more;
+    *count += *more;
+  }
   return count;
 }
 

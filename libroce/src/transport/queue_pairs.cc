@@ -169,7 +169,7 @@ VerbResult<void> Device::attach_multicast(Qpn qpn, const Gid& group) {
   Qp* qp = device.find_qp(qpn);
   if (qp == nullptr) return unknown_qp(qpn);
   if (qp->init.type != QpType::ud) return refuse(VerbErrorCode::wrong_type, "qp", "a UD QP", qpn.value());
-  if (VerbResult<void> first = is_in_shard_0(device, "group"); !first) return first;
+  if (VerbResult<void> first = is_in_shard_0(device, "group"); !first && !device.config.takes_groups) return first;
   if (!is_multicast(group)) return invalid("group", "a multicast GID", 0);
   const std::pair<Gid, std::uint32_t> entry{group, qp->slot};
   if (std::ranges::find(device.groups, entry) != device.groups.end()) return {};

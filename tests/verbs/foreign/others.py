@@ -20,7 +20,6 @@ XRC = "it wants XRC, which is not there"
 CANNOT = {
     "ibv_xsrq_pingpong": XRC, "rdma_xserver -c x": XRC, "qperf xrc_lat": XRC, "qperf xrc_bw": XRC, "qperf xrc_bi_bw": XRC,
     "rstream": RSOCKETS, "riostream": RSOCKETS, "rcopy": RSOCKETS, "udpong": RSOCKETS,
-    "mckey": "multicast groups are not there",
     **{f"qperf {test}": "qperf does not connect it by RDMA CM, and gives no GID otherwise"
        for test in ("uc_lat", "uc_bw", "uc_bi_bw", "ud_lat", "ud_bw", "ud_bi_bw", "uc_rdma_write_lat", "uc_rdma_write_bw",
                     "uc_rdma_write_poll_lat")},
@@ -132,10 +131,21 @@ def cmtime(pairs):
     server.wait(pairs.patience)
 
 
-def mckey(pairs):
-    process = pairs.start(SERVER, "mckey", "-m", "239.1.1.1", "-b", SERVER, "-s", "-C", "1")
-    shown, _ = process.communicate(timeout=pairs.patience)
-    pairs.assertEqual(process.returncode, 0, shown)
+def mckey(group, receivers, sender):
+    """mckey, with receivers at several addresses."""
+
+    def do(pairs):
+        capture = pairs.capture()
+        members = [pairs.start(address, "stdbuf", "-oL", "mckey", "-m", group, "-b", address) for address in receivers]
+        for member in members:
+            pairs.until_said(member, "joined dgid")
+        shown, _ = pairs.start(sender, "mckey", "-m", group, "-b", sender, "-s").communicate(timeout=pairs.patience)
+        pairs.assertIn("return status 0", shown)
+        for member in members:
+            shown, _ = member.communicate(timeout=pairs.patience)
+            pairs.assertEqual(member.returncode, 0, shown)
+        pairs.judge_wire(*capture)
+    return do
 
 
 def runs():
@@ -165,7 +175,7 @@ def runs():
     named["riostream"] = connected(["riostream", "-b", SERVER], ["riostream", "-s", SERVER, "-C", "5", "-S", "1024"], "1k")
     named["rcopy"] = connected(["rcopy"], ["rcopy", "/etc/hostname", SERVER], "Gb/sec")
     named["udpong"] = connected(["udpong", "-b", SERVER], ["udpong", "-s", SERVER, "-C", "5"], "64")
-    named["mckey"] = mckey
+    named["mckey"] = mckey("239.1.1.1", (SERVER, CLIENT), "127.0.0.4")
     named |= {f"fi_pingpong {kind} {mode}": fabric(kind, mode) for kind in ("msg", "rdm", "dgram") for mode in ("msg", "tagged")
               if kind == "rdm" or mode == "msg"}
     sends = [f"{kind}_{what}" for kind in ("rc", "uc", "ud", "xrc") for what in ("lat", "bw", "bi_bw")]

@@ -69,6 +69,15 @@ class UdpLink final : public Link {
   /// is given up (`UdpLinkOptions::max_source_ports`); it is `wanted` itself if no socket can be had at all.
   [[nodiscard]] std::uint16_t source_port(std::uint16_t wanted) override;
 
+  /// Receives the datagrams to a multicast group too, at the interface of the link's address, which tells routers and
+  /// switches (IGMP, MLD). Each program here that has joined gets its own copy. A group may be joined several times.
+  /// Errors: a program that does not share has the group's port 4791, the kernel takes no more groups.
+  [[nodiscard]] LinkResult<void> join(const std::array<std::byte, 16>& group);
+  /// Ends one `join`.
+  void leave(const std::array<std::byte, 16>& group);
+  /// Returns a descriptor to poll for reading beside `fd`, once a group was joined; before that -1.
+  [[nodiscard]] int group_fd() const;
+
  private:
   struct State;
   explicit UdpLink(std::unique_ptr<State> state);

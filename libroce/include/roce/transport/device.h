@@ -79,9 +79,10 @@ struct DeviceConfig {
   /// an SRQ counts at the priority of the first QP on it to be connected. Empty: that priority is not watched.
   std::array<std::optional<ReceiveThresholds>, 8> receive_thresholds{};
   Limits limits{};
-  bool check_icrc = true;       ///< false only where a wrong ICRC is deliberate: fuzzing
-  std::uint8_t shard_bits = 0;  ///< number of low bits in each QPN that hold the shard, 0 … 8 (shard.h)
-  std::uint8_t shard = 0;       ///< one of the 2^`shard_bits` devices of the port; only shard 0 has QP1 and multicast
+  bool check_icrc = true;          ///< false only where a wrong ICRC is deliberate: fuzzing
+  std::uint8_t shard_bits = 0;     ///< number of low bits in each QPN that hold the shard, 0 … 8 (shard.h)
+  std::uint8_t shard = 0;          ///< one of the 2^`shard_bits` devices of the port; only shard 0 has QP1
+  bool takes_groups = false;       ///< multicast datagrams reach this device although it is not shard 0
   std::uint32_t first_qpn = 0x11;  ///< QPNs are given out from this number on
 };
 
@@ -262,7 +263,7 @@ class Device {
   [[nodiscard]] VerbResult<std::optional<congestion::Reading>> congestion_reading(Qpn qp, Time now) const;
   /// Returns the states of the congestion controls of all QPs that have one, in no order.
   [[nodiscard]] std::vector<std::pair<Qpn, congestion::Reading>> congestion_readings(Time now) const;
-  /// Delivers datagrams of a multicast group to a UD QP of shard 0.
+  /// Delivers datagrams of a multicast group to a UD QP, of shard 0 or of a device that takes groups.
   VerbResult<void> attach_multicast(Qpn qp, const Gid& group);
   VerbResult<void> detach_multicast(Qpn qp, const Gid& group);
   /// Calls `hook` until it is replaced; `nullptr` removes it. The hook has to outlive its use.
