@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Our programs against Linux's Soft-RoCE, in a guest that runs for all cases.
 
-usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] [ROCE_REPLAY=FILE] [ROCE_AGENT=FILE] [ROCE_CONFORM=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
+usage: [ROCE_GEN=FILE] [ROCE_ANALYZE=FILE] [ROCE_REPLAY=FILE] [ROCE_AGENT=FILE] [ROCE_CONFORM=FILE] [ROCE_RUN=FILE] interop_test.py [UNITTEST-ARGUMENT...]       for instance -v -k pingpong
 
 Prints a line for each group of cases, with -v for each case, and what failed as soon as it has.
 
@@ -48,10 +48,13 @@ from relay_cases import RelayCases  # pylint: disable=unused-import
 from server_conformance_cases import ServerConformanceCases  # pylint: disable=unused-import
 from stage import Case
 from turns import everything
+from verbs_cases import RelayedVerbsCases, VerbsCases
 
 # They wait for most of their minutes.
 if not everything():
     del DeathCases, RelayedErrorCases
+if not os.environ.get("ROCE_RUN"):
+    del RelayedVerbsCases, VerbsCases
 
 SKIPPED = 77
 MARKERS = "<!-- results -->", "<!-- end of results -->"
@@ -191,6 +194,7 @@ def main():
     Case.roce_analyze = os.environ.get("ROCE_ANALYZE") or None
     Case.roce_agent = os.environ.get("ROCE_AGENT") or None
     Case.roce_conform = os.environ.get("ROCE_CONFORM") or None
+    Case.roce_run = os.environ.get("ROCE_RUN") or None
     Case.link = os.environ.get("ROCE_INTEROP_LINK") or None
     Case.recovery = os.environ.get("ROCE_INTEROP_RECOVERY") or None
     begin = time.monotonic()

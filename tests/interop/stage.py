@@ -89,7 +89,7 @@ class Program:
 class Case(unittest.TestCase):
     """Base of all cases. interop_test.py sets what they share before the first one runs."""
 
-    network = guest = roce_gen = roce_analyze = roce_replay = roce_agent = roce_conform = link = recovery = None
+    network = guest = roce_gen = roce_analyze = roce_replay = roce_agent = roce_conform = roce_run = link = recovery = None
     _complaints = ()
 
     def setUp(self):
