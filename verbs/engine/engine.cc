@@ -124,6 +124,9 @@ Urgency Engine::urgency_of(Qpn qp) const {
 }
 
 void Engine::sent(Urgency urgency) {
+  if (urgency == Urgency::merged) {
+    last_merged_post_.store(now().time_since_epoch().count(), std::memory_order_relaxed);
+  }
   if (urgency == Urgency::now || ++unsent_posts_ >= kMostUnsentPosts) (void)turn_port();
   settle();
 }
@@ -183,20 +186,22 @@ transport::VerbResult<void> Engine::destroy_qp(Qpn qp) {
   return destroyed;
 }
 
-transport::VerbResult<void> Engine::attach_group(Qpn qp, const Gid& group) {
+transport::VerbResult<void> Engine::attach_group(Qpn qp, const Gid& group, std::string& why) {
   const Turn turn{*this};
   transport::VerbResult<void> attached = device_.attach_multicast(qp, group);
   if (!attached || !attached_.emplace(group, qp).second) return attached;
-  if (link_->join(port::address_of(group))) {
+  const link::LinkResult<void> joined = link_->join(port::address_of(group));
+  if (joined) {
     // The thread does not wait for the group's datagrams yet.
     if (sleeps_until_) wakeup_.ring();
     return attached;
   }
+  why = joined.error().message;
   attached_.erase({group, qp});
   (void)device_.detach_multicast(qp, group);
   return tl::unexpected(transport::VerbError{.code = transport::VerbErrorCode::no_resources,
                                              .subject = "group",
-                                             .needs = "a socket at UDP port 4791 of the group",
+                                             .needs = "a link that can join it",
                                              .found = 0,
                                              .expected = 1});
 }

@@ -82,9 +82,10 @@ class Engine {
   /// Destroys a QP after everything that it has to answer has left.
   [[nodiscard]] transport::VerbResult<void> destroy_qp(Qpn qp);
 
-  /// Attaches a UD QP to a multicast group, and detaches it. Errors: as of `Device::attach_multicast`; a group whose
-  /// port another program has for itself alone.
-  [[nodiscard]] transport::VerbResult<void> attach_group(Qpn qp, const Gid& group);
+  /// Attaches a UD QP to a multicast group. Errors: as of `Device::attach_multicast`; `no_resources`, with `why` filled
+  /// in, if the link cannot join the group.
+  [[nodiscard]] transport::VerbResult<void> attach_group(Qpn qp, const Gid& group, std::string& why);
+  /// Detaches it. Errors: as of `Device::detach_multicast`.
   [[nodiscard]] transport::VerbResult<void> detach_group(Qpn qp, const Gid& group);
 
   /// False in a child that a process with an engine forked: its thread and the state behind its locks are not there,
@@ -124,14 +125,15 @@ class Engine {
   // The engine's own thread.
   void serve();
   [[nodiscard]] bool program_polls() const;
+  [[nodiscard]] bool program_posts() const;
   void wait();
   /// Loses the engine if the daemon that lent it its share of the port has ended.
   void look_after_port_daemon();
 
   transport::Device device_;
   std::unique_ptr<link::UdpLink> link_;
-  std::set<std::pair<Gid, Qpn>> attached_;
-  link::FileDescriptor port_daemon_;  // none if the port is all its own
+  std::set<std::pair<Gid, Qpn>> attached_;  // to groups that the link has joined
+  link::FileDescriptor port_daemon_;        // none if the port is all its own
   port::Port port_;
   Callbacks callbacks_;
   Wakeup wakeup_;
@@ -145,6 +147,7 @@ class Engine {
   std::atomic<bool> is_ending_ = false;
   std::atomic<std::uint32_t> empty_polls_ = 0;  // in a row
   std::atomic<Time::rep> last_poll_ = 0;
+  std::atomic<Time::rep> last_merged_post_ = 0;
   std::unique_ptr<std::thread> thread_;
 };
 

@@ -18,11 +18,12 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// The thread goes on looking for so long before it sleeps: to wake up takes about as long. It sleeps at once where
-/// processors are few: there it would take them from the program, and a thread that wakes up goes before one that
-/// yields.
+/// The thread goes on looking for so long before it sleeps, and yields in between: to wake up takes about as long, and
+/// takes the processor from a program that polls.
 constexpr Duration kSpin = microseconds{50};
-constexpr unsigned kProcessorsToSpin = 4;
+/// Requests that wait to leave with later ones are the program's for so long: it posts more, and sends them itself
+/// (`kMostUnsentPosts`), or polls.
+constexpr Duration kMergeTime = microseconds{20};
 /// A program that has polled this often in vain, and within this time, serves the port itself.
 constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
@@ -42,10 +43,13 @@ bool Engine::program_polls() const {
   return now().time_since_epoch() - Duration{last_poll_.load(std::memory_order_relaxed)} < kPollRest;
 }
 
+bool Engine::program_posts() const {
+  return now().time_since_epoch() - Duration{last_merged_post_.load(std::memory_order_relaxed)} < kMergeTime;
+}
+
 void Engine::serve() {
   (void)::prctl(PR_SET_NAME, "roce-verbs");
   (void)::prctl(PR_SET_TIMERSLACK, kTimerSlack);
-  const Duration spin = std::thread::hardware_concurrency() < kProcessorsToSpin ? Duration{0} : kSpin;
   Time busy_at = now();
   Time daemon_at = busy_at;
   while (!is_ending_.load(std::memory_order_relaxed) && !is_gone_.load(std::memory_order_relaxed)) {
@@ -57,18 +61,21 @@ void Engine::serve() {
       std::this_thread::sleep_for(kPollRest);
       continue;
     }
-    // A thread of the program that is in the engine serves the port, or soon will.
-    std::unique_lock lock{mutex_, std::defer_lock};
-    if (waiting_.load(std::memory_order_relaxed) != 0 || !lock.try_lock()) {
-      std::this_thread::sleep_for(kPollRest);
+    if (program_posts()) {
+      ::sched_yield();
       continue;
     }
-    const bool moved = turn_port();
-    settle();
-    lock.unlock();
+    // A mutex is not fair: a thread of the program that waits for it goes first.
+    if (waiting_.load(std::memory_order_relaxed) != 0) ::sched_yield();
+    bool moved = false;
+    {
+      const std::scoped_lock lock{mutex_};
+      moved = turn_port();
+      settle();
+    }
     if (moved) {
       busy_at = now();
-    } else if (now() - busy_at < spin) {
+    } else if (now() - busy_at < kSpin) {
       ::sched_yield();
     } else {
       wait();

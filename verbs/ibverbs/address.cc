@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "roce/transport/network_header.h"
 #include "verbs/ibverbs/destroy.h"
 #include "verbs/ibverbs/objects.h"
+#include "verbs/report/complain.h"
 
 namespace roce::verbs {
 
@@ -120,8 +122,12 @@ struct ibv_ah* ibv_create_ah_from_wc(struct ibv_pd* pd, struct ibv_wc* completio
 }
 
 int ibv_attach_mcast(struct ibv_qp* qp, const union ibv_gid* gid, uint16_t /*lid*/) {
-  return change_group(qp, gid,
-                      [](Engine& engine, Qpn qpn, const Gid& group) { return engine.attach_group(qpn, group); });
+  return change_group(qp, gid, [](Engine& engine, Qpn qpn, const Gid& group) {
+    std::string why;
+    const transport::VerbResult<void> attached = engine.attach_group(qpn, group, why);
+    if (!why.empty()) complain(why);
+    return attached;
+  });
 }
 
 int ibv_detach_mcast(struct ibv_qp* qp, const union ibv_gid* gid, uint16_t /*lid*/) {
