@@ -58,6 +58,25 @@ TEST(LateChecks, AnAtomicAtAnUnalignedAddressIsRefusedByThePeer) {
                  1);
 }
 
+TEST(LateChecks, TheRequestBeforeAWrongOneAsksForItsAck) {
+  Pair::Options options = late(QpType::rc);
+  options.a_host.profile.messages_per_ack_request = 4;
+  Pair pair{options};
+  const std::uint64_t before = pair.a.post({.opcode = WorkOpcode::write, .length = 8});
+  const std::uint64_t id = pair.a.post({.opcode = WorkOpcode::fetch_add, .length = 9});
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_THAT(pair.a.sent(), ElementsAre(Succeeded(before), Ended(id, CompletionStatus::local_length_error)));
+  EXPECT_EQ(pair.a.counters().retransmitted_packets, 0U);
+}
+
+TEST(LateChecks, AWrongLocalRequestIsNotExecuted) {
+  Pair pair{late(QpType::rc)};
+  const std::uint64_t before = pair.a.post({.opcode = WorkOpcode::write, .length = 8});
+  const std::uint64_t id = pair.a.post({.opcode = WorkOpcode::local_invalidate, .length = 0xC000'0000U});
+  ASSERT_TRUE(pair.network.run_until_idle());
+  EXPECT_THAT(pair.a.sent(), ElementsAre(Succeeded(before), Ended(id, CompletionStatus::local_length_error)));
+}
+
 TEST(LateChecks, AWrongRequestWaitsWhileTheQpDrains) {
   Pair pair{late(QpType::rc)};
   pair.a.modify({.state = QpState::sqd});

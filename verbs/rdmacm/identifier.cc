@@ -134,7 +134,7 @@ int rdma_destroy_id(struct rdma_cm_id* id) {
     IdObject& object = object_of(id);
     stop_listening(object);
     abandon(object);
-    leave_groups(object);
+    detach_from_groups(object);
     if (object.event != nullptr) (void)rdma_ack_cm_event(object.event);
     {
       std::unique_lock lock{shared().mutex};

@@ -20,19 +20,31 @@ constexpr std::uint32_t kMulticastQpn = 0xFF'FFFF;  // IBTA vol. 1, 10.5
   return out;
 }
 
+/// Attaches a QP to a group, or detaches it. Returns a number of errno.h.
+[[nodiscard]] int attach(ibv_qp* qp, const Gid& group) {
+  const ibv_gid gid = write(group);
+  return ibv_attach_mcast(qp, &gid, 0);
+}
+void detach(ibv_qp* qp, const Gid& group) {
+  const ibv_gid gid = write(group);
+  (void)ibv_detach_mcast(qp, &gid, 0);
+}
+
 /// Joins a group, and attaches the QP of the identifier to it, if it receives. Returns a number of errno.h.
 [[nodiscard]] int join(IdObject& id, const sockaddr& address, void* context, bool receives) {
   const std::optional<Gid> group = gid_of(address);
   if (!group || !is_group(*group)) return EINVAL;
   if (id.device == nullptr || id.qp_type != IBV_QPT_UD) return EINVAL;
-  if (std::ranges::find(id.groups, *group, &JoinedGroup::address) != id.groups.end()) return EADDRINUSE;
-  JoinedGroup joined{.address = *group, .context = context};
+  if (group->is_ipv4_mapped() != id.device->address.is_ipv4_mapped()) return EINVAL;
+  JoinedGroup joined{.address = *group, .receives = receives};
   if (receives && id.qp != nullptr) {
-    const ibv_gid gid = write(*group);
-    if (const int error = ibv_attach_mcast(id.qp, &gid, 0); error != 0) return error;
+    if (const int error = attach(id.qp, *group); error != 0) return error;
     joined.attached = id.qp;
   }
-  id.groups.push_back(joined);
+  {
+    const std::scoped_lock lock{shared().mutex};
+    id.groups.push_back(joined);
+  }
   // Events of groups have the program's pointer in the place of private data (librdmacm).
   rdma_ud_param parameters = parameters_towards(id, *group, kMulticastQpn, RDMA_UDP_QKEY);
   parameters.private_data = context;
@@ -40,20 +52,24 @@ constexpr std::uint32_t kMulticastQpn = 0xFF'FFFF;  // IBTA vol. 1, 10.5
   return complete(id);
 }
 
-void leave(JoinedGroup& group) {
-  if (group.attached == nullptr) return;
-  const ibv_gid gid = write(group.address);
-  (void)ibv_detach_mcast(group.attached, &gid, 0);
-}
-
 }  // namespace
 
-void leave_groups(IdObject& id) {
-  // Its QP may be gone, and has left them then.
+int attach_to_groups(IdObject& id) {
+  const std::scoped_lock lock{shared().mutex};
   for (JoinedGroup& group : id.groups) {
-    if (group.attached == id.qp) leave(group);
+    if (!group.receives) continue;
+    if (const int error = attach(id.qp, group.address); error != 0) return error;
+    group.attached = id.qp;
   }
-  id.groups.clear();
+  return 0;
+}
+
+void detach_from_groups(IdObject& id) {
+  const std::scoped_lock lock{shared().mutex};
+  for (JoinedGroup& group : id.groups) {
+    if (id.qp != nullptr && group.attached == id.qp) detach(id.qp, group.address);
+    group.attached = nullptr;
+  }
 }
 
 }  // namespace roce::verbs
@@ -80,9 +96,11 @@ int rdma_leave_multicast(struct rdma_cm_id* id, struct sockaddr* addr) {
     IdObject& object = object_of(id);
     const std::optional<Gid> group = addr != nullptr ? gid_of(*addr) : std::nullopt;
     if (!group) return EINVAL;
+    const std::scoped_lock lock{shared().mutex};
     const auto joined = std::ranges::find(object.groups, *group, &JoinedGroup::address);
     if (joined == object.groups.end()) return EADDRNOTAVAIL;
-    leave(*joined);
+    // A QP that the program has destroyed itself has left the group.
+    if (id->qp != nullptr && joined->attached == id->qp) detach(id->qp, *group);
     object.groups.erase(joined);
     return 0;
   });

@@ -40,8 +40,8 @@ struct ChannelObject : rdma_event_channel {
 /// A multicast group that an identifier has joined.
 struct JoinedGroup {
   Gid address{};
-  void* context = nullptr;     ///< of the program, which its events have
-  ibv_qp* attached = nullptr;  ///< by the library; none: the program attaches queue pairs itself
+  bool receives = true;
+  ibv_qp* attached = nullptr;  ///< the QP of the identifier, if it receives
 };
 
 struct IdObject : rdma_cm_id {
@@ -63,7 +63,7 @@ struct IdObject : rdma_cm_id {
   bool owns_cqs = false;
   std::optional<ibv_qp_init_attr> qp_of_requests;  ///< a passive endpoint makes such a QP for each request
   ibv_sa_path_rec path{};
-  std::vector<JoinedGroup> groups;
+  std::vector<JoinedGroup> groups;  ///< under the lock of `Shared`
 };
 
 [[nodiscard]] inline IdObject& object_of(rdma_cm_id* id) {
@@ -104,8 +104,10 @@ void report(IdObject& id, rdma_cm_event_type type, int status = 0, const rdma_ud
 [[nodiscard]] int complete(IdObject& id);
 
 // multicast.cc
-/// Leaves all groups of an identifier.
-void leave_groups(IdObject& id);
+/// Attaches the new QP of an identifier to the groups that it has joined. Returns a number of errno.h.
+[[nodiscard]] int attach_to_groups(IdObject& id);
+/// Detaches the QP of an identifier from its groups, which stay joined.
+void detach_from_groups(IdObject& id);
 
 // notices.cc
 /// Makes an event of what a manager has reported; nullptr if it is none of the program's.

@@ -136,6 +136,7 @@ void destroy_cqs(IdObject& id) {
     id.qp_type = attributes.qp_type;
     error = begin(id);
   }
+  if (error == 0) error = attach_to_groups(id);
   if (error == 0) return 0;
   rdma_destroy_qp(&id);
   return error;
@@ -198,6 +199,7 @@ int rdma_create_qp(struct rdma_cm_id* id, struct ibv_pd* pd, struct ibv_qp_init_
 
 void rdma_destroy_qp(struct rdma_cm_id* id) {
   IdObject& object = object_of(id);
+  detach_from_groups(object);
   if (id->qp != nullptr) (void)ibv_destroy_qp(id->qp);
   id->qp = nullptr;
   destroy_cqs(object);

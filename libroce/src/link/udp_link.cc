@@ -126,6 +126,7 @@ struct UdpLink::State {
   std::string refusal;  ///< the reason why there are no super-frames
   UdpPorts ports;
   UdpGroups groups;
+  std::size_t turn = 0;  ///< counts calls of `receive` while there are groups
   LinkCounters counters;
   /// The kernel's count at the last look; it has 32 bits.
   std::uint32_t drops_seen;
@@ -301,12 +302,16 @@ LinkResult<std::size_t> UdpLink::receive(std::span<RxFrame> frames) {
   State& state = *state_;
   const std::size_t wanted = std::min(frames.size(), kBatch);
   if (wanted == 0) return std::size_t{0};
-  LinkResult<std::size_t> count = state.receive_at(state.receiver.get(), 0, wanted, frames);
-  for (const UdpGroups::Group& group : state.groups.joined()) {
-    if (!count || *count == wanted) break;
-    const auto more = state.receive_at(group.socket.get(), *count, wanted - *count, frames);
-    if (!more) return more;
-    *count += *more;
+  // Another socket goes first each time, so that none is left out while one is full.
+  const std::vector<UdpGroups::Group>& groups = state.groups.joined();
+  const std::size_t first = groups.empty() ? 0 : state.turn++ % (groups.size() + 1);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i <= groups.size() && count < wanted; ++i) {
+    const std::size_t which = (first + i) % (groups.size() + 1);
+    const int socket = which == 0 ? state.receiver.get() : groups[which - 1].socket.get();
+    const auto came = state.receive_at(socket, count, wanted - count, frames);
+    if (!came) return came;
+    count += *came;
   }
   return count;
 }

@@ -67,7 +67,7 @@ LinkResult<UdpPortGroup> UdpPortGroup::open(const UdpLinkOptions& options) {
   auto state = std::make_unique<State>();
   state->endpoint = {options.local, owner->index, options.only_interface ? owner->interface : std::string{}};
   for (std::size_t i = 0; i < kSockets; ++i) {
-    auto socket = open_receiver(state->endpoint, *owner, options.receive_buffer_bytes, true);
+    auto socket = open_receiver(state->endpoint, *owner, options.receive_buffer_bytes, PortSharing::of_user);
     if (!socket) return tl::unexpected(socket.error());
     if (!close_gate(*socket)) return tl::unexpected(refused(state->endpoint, "SO_ATTACH_FILTER"));
     state->sockets.push_back(std::move(*socket));

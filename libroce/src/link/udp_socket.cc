@@ -98,7 +98,9 @@ FileDescriptor make_sender(const UdpEndpoint& endpoint) {
                              set(socket, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
                              set_checksums(socket.get(), v4, false) &&
                              set(socket, IPPROTO_IPV6, IPV6_UNICAST_HOPS, kSenderHopLimit) &&
-                             set(socket, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, kSenderHopLimit);
+                             set(socket, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, kSenderHopLimit) &&
+                             // With IPv4 the kernel takes the interface that has the source address.
+                             set(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, static_cast<int>(endpoint.scope));
   if (!good) return FileDescriptor{};
   if (!endpoint.device.empty() && ::setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, endpoint.device.c_str(),
                                                static_cast<socklen_t>(endpoint.device.size())) != 0) {
@@ -125,10 +127,11 @@ bool bind_port(const FileDescriptor& socket, const UdpEndpoint& endpoint, std::u
 }
 
 LinkResult<FileDescriptor> open_receiver(const UdpEndpoint& endpoint, const AddressOwner& owner,
-                                         std::size_t buffer_bytes, bool shares_port) {
+                                         std::size_t buffer_bytes, PortSharing sharing) {
   FileDescriptor socket = make_sender(endpoint);
+  const int share = sharing == PortSharing::of_user ? SO_REUSEPORT : SO_REUSEADDR;
   if (!socket || !ask_for_headers(socket, is_v4(endpoint.local)) ||
-      (shares_port && !set(socket, SOL_SOCKET, SO_REUSEPORT, 1))) {
+      (sharing != PortSharing::none && !set(socket, SOL_SOCKET, share, 1))) {
     return tl::unexpected(socket_error(endpoint, errno));
   }
   const auto room =

@@ -32,10 +32,17 @@ struct UdpEndpoint {
 /// Binds the socket to the endpoint's address and a port (0: the kernel chooses). On failure false, with `errno` set.
 [[nodiscard]] bool bind_port(const FileDescriptor& socket, const UdpEndpoint& endpoint, std::uint16_t port);
 
-/// Opens the socket on port 4791, which reports with each datagram its header fields and its time of arrival. Sockets
-/// that share the port (SO_REUSEPORT) are all of one user, and each of them says so.
+/// The sockets that may have a port together; all of them say so.
+enum class PortSharing : std::uint8_t {
+  none,
+  of_user,  ///< of one user; a datagram goes to one of them (SO_REUSEPORT)
+  of_all,   ///< of any; a datagram to a multicast group goes to each of them (SO_REUSEADDR)
+};
+
+/// Opens the socket on port 4791, which reports with each datagram its header fields and its time of arrival.
 [[nodiscard]] LinkResult<FileDescriptor> open_receiver(const UdpEndpoint& endpoint, const AddressOwner& owner,
-                                                       std::size_t buffer_bytes, bool shares_port = false);
+                                                       std::size_t buffer_bytes,
+                                                       PortSharing sharing = PortSharing::none);
 
 /// True if the kernel segments what the socket sends (Linux 4.18); from now on it also hands out incoming super-frames
 /// whole (Linux 5.0). On failure false, with `errno` set.

@@ -56,13 +56,13 @@ constexpr std::uint32_t kAtomicSize = 8;
   return length;
 }
 
-/// What makes a request fail that is queued.
+/// The reason why a request fails that is queued.
 struct Unsendable {
   VerbError error;          ///< if it is refused when it is posted
   CompletionStatus status;  ///< if it fails in its turn (`Profile::late_checks`)
 };
 
-/// Returns what no packet can carry in a request of `length` bytes; QP-19 sets limits on lengths.
+/// Returns why no packet can carry a request of `length` bytes (QP-19: limits of lengths).
 [[nodiscard]] std::optional<Unsendable> unsendable(const Qp& qp, const SendRequest& request, std::uint64_t length) {
   if (!type_allows(qp.init.type, request.opcode)) {
     return Unsendable{{VerbErrorCode::wrong_type, "opcode", "an operation of the QP's type",

@@ -60,7 +60,7 @@ struct SendWqe {
            opcode == WorkOpcode::atomic_write || opcode == WorkOpcode::flush;
   }
   /// True if the request counts against max_rd_atomic.
-  [[nodiscard]] bool is_rd_atomic() const { return needs_response() && opcode != WorkOpcode::flush; }
+  [[nodiscard]] bool is_rd_atomic() const { return needs_response() && opcode != WorkOpcode::flush && psn_count != 0; }
   [[nodiscard]] bool is_local() const {
     return opcode == WorkOpcode::local_invalidate || opcode == WorkOpcode::bind_mw;
   }

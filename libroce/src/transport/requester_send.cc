@@ -312,7 +312,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     if (req.next == req.fresh) {
       if (!may_start(device, qp, wqe)) return Served::idle;
       start(qp, wqe);
-      if (wqe.is_local()) {
+      if (wqe.is_local() && !wqe.done) {
         execute_local(device, qp, wqe);
         // If nothing is before it, it completes now, and a request that waits for it may start.
         retire(device, qp);

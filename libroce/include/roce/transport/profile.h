@@ -42,7 +42,7 @@ struct Profile {
 
   // Requester.
   /// Requests of a wrong opcode or length, atomics at an unaligned address and unknown address handles are queued, and
-  /// fail in their turn, as with RNICs; else they are refused when they are posted.
+  /// fail in their turn, as with RNICs; else they are refused at once, which says more: no named profile has it.
   bool late_checks = false;
   bool retry_count_7_is_infinite = false;
   bool read_gap_restarts = true;  ///< a gap in READ responses is requested again at once, else after the timeout
