@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -119,11 +120,15 @@ class Pairs(unittest.TestCase):
             time.sleep(0.005)
 
     def until_said(self, process, text):
-        """Reads what a program prints until there is `text` in it; fails if it ends before."""
+        """Reads what a program prints until there is `text` in it; fails if it ends before, or says nothing for too long."""
         said = []
+        late = threading.Timer(self.patience, process.kill)
+        late.start()
+        self.addCleanup(late.cancel)
         for line in process.stdout:
             said.append(line)
             if text in line:
+                late.cancel()
                 return
         self.fail(f"{process.args} ended, and did not say {text!r}: {''.join(said)}")
 

@@ -34,9 +34,9 @@ def connect(patience=WAIT):
     end = time.monotonic() + patience
     while True:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        connection.settimeout(WAIT)
         try:
             connection.connect(f"\0roce/{os.getuid()}/{ADDRESS}")
-            connection.settimeout(WAIT)
             return connection
         except ConnectionRefusedError:
             connection.close()
@@ -50,7 +50,7 @@ def mapped(address):
 
 
 def private_data(chance):
-    """What begins a REQ to an RDMA port, or anything."""
+    """The beginning of a REQ to an RDMA port, or anything."""
     if chance.random() < 0.7:
         addresses = bytes(12) + socket.inet_aton(ADDRESS)
         return struct.pack(">BBH", 0, 0x40, 4711) + 2 * addresses
@@ -106,6 +106,14 @@ class Fuzzer:
             self.drop(connection)
             return False
 
+    @staticmethod
+    def answer_of(connection, most):
+        """The answer; none if the daemon has closed the connection. It is an error if it says nothing."""
+        try:
+            return connection.recv(most)
+        except ConnectionError:
+            return b""
+
     def join(self):
         connection = self.chance.choice(self.fresh)
         purpose = self.chance.choice((SHARE, COMMANDS, COMMANDS, CHANNEL, CHANNEL, self.chance.getrandbits(32)))
@@ -114,10 +122,7 @@ class Fuzzer:
         if not self.say(connection, request):
             return
         self.fresh.remove(connection)
-        try:
-            answer = connection.recv(1024)
-        except OSError:
-            answer = b""
+        answer = self.answer_of(connection, 1024)
         refused = len(answer) < 9 or answer[8] != 0
         self.count(f"joined {purpose}" if not refused and purpose <= CHANNEL else "refused to join")
         if refused or purpose == SHARE:
@@ -133,10 +138,7 @@ class Fuzzer:
         connection = self.chance.choice(self.commands)
         if not self.say(connection, self.record()):
             return
-        try:
-            answer = connection.recv(100)
-        except OSError:
-            answer = b""
+        answer = self.answer_of(connection, 100)
         if len(answer) != 8:
             self.count("connections closed")
             self.drop(connection)
@@ -238,6 +240,8 @@ def main():
                 assert daemon.poll() is None, f"roce-portd ended with {daemon.returncode} after {steps} steps"
             fuzzer.close()
             serves_still()
+            for what in ("commands done", "notices", "joined 0", "joined 1", "joined 2"):
+                assert fuzzer.counts.get(what), f"{what}: none, so that little was tried"
             print(f"{steps} steps:", ", ".join(f"{count} {what}" for what, count in sorted(fuzzer.counts.items())))
         finally:
             daemon.kill()
