@@ -18,23 +18,28 @@ namespace roce::verbs {
 
 namespace {
 
-/// PSNs in flight: as many packets of 4096 bytes as the receive buffer has room for that Linux gives by default.
-constexpr std::uint32_t kWindow = 96;
+/// PSNs in flight: as many packets of 4096 bytes, with what the kernel adds, as the receive buffer has room for; the
+/// peer's is taken to be alike. The least is for the buffer that Linux gives by default, and with more than the most
+/// the packets leave the cache before they are read.
+constexpr std::size_t kRoomOfPacket = 4437;
+constexpr std::size_t kLeastWindow = 96;
+constexpr std::size_t kMostWindow = 192;
 constexpr std::uint32_t kMaxQps = 4096;
 /// Posts that wait to leave together with later ones.
 constexpr std::uint32_t kMostUnsentPosts = 32;
 /// Empty polls in a row after which a polling thread lets others run.
 constexpr std::uint32_t kYieldEvery = 16;
 
-[[nodiscard]] transport::VerbResult<transport::Device> make_device(const EngineOptions& options,
-                                                                   const PortShare& share) {
+[[nodiscard]] transport::VerbResult<transport::Device> make_device(const EngineOptions& options, const PortShare& share,
+                                                                   std::size_t receive_buffer) {
   live::Random random;
   transport::DeviceConfig config;
   config.mac = options.mac;
   config.gids = {{.gid = options.address, .type = transport::GidType::roce_v2}};
   config.port_mtu = options.path_mtu;
   config.profile = transport::hardware_like_profile();
-  config.profile.window = kWindow;
+  config.profile.window =
+      static_cast<std::uint32_t>(std::clamp(receive_buffer / kRoomOfPacket, kLeastWindow, kMostWindow));
   config.profile.late_checks = true;
   config.limits = Engine::limits();
   config.shard_bits = share.shard_bits;
@@ -78,7 +83,7 @@ link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& opt
   udp.receiver = share.receiver.release();
   link::LinkResult<std::unique_ptr<link::UdpLink>> link = link::UdpLink::open(udp);
   if (!link) return tl::unexpected(link.error());
-  transport::VerbResult<transport::Device> device = make_device(options, share);
+  transport::VerbResult<transport::Device> device = make_device(options, share, (*link)->receive_buffer());
   if (!device) {
     return tl::unexpected(link::LinkError{.message = "cannot make the device: " + to_string(device.error())});
   }

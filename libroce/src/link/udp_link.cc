@@ -286,6 +286,13 @@ LinkResult<std::size_t> UdpLink::State::receive_at(int socket, std::size_t first
   return count;
 }
 
+std::size_t UdpLink::receive_buffer() const {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  if (::getsockopt(state_->receiver.get(), SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0) return 0;
+  return static_cast<std::size_t>(bytes);
+}
+
 LinkResult<void> UdpLink::join(const std::array<std::byte, 16>& group) {
   return state_->groups.join(group);
 }

@@ -70,6 +70,10 @@ class UdpLink final : public Link {
   /// is given up (`UdpLinkOptions::max_source_ports`); it is `wanted` itself if no socket can be had at all.
   [[nodiscard]] std::uint16_t source_port(std::uint16_t wanted) override;
 
+  /// Returns how many bytes of kernel memory waiting datagrams may take: `receive_buffer_bytes` or less, or more, as the
+  /// kernel counts.
+  [[nodiscard]] std::size_t receive_buffer() const;
+
   /// Receives the datagrams to a multicast group too, at the interface of the link's address; the kernel tells routers
   /// and switches (IGMP, MLD). Each program here that has joined gets its own copy. A group may be joined several times.
   /// Errors: a group of the other family, a program that does not share has the group's port 4791, the kernel takes no
