@@ -163,7 +163,7 @@ TEST_F(ConnectedVerbs, AZeroBasedRegionBeginsAtZero) {
 
 TEST_F(ConnectedVerbs, ARegionThatChangesKeepsItsKeys) {
   std::array<char, 4096> memory{};
-  ibv_mr* const region = ibv_reg_mr(pd_, memory_.data(), 8, IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* const region = ibv_reg_mr(pd_, memory_.data(), 8, kLocalWrite);
   ASSERT_NE(region, nullptr);
   const std::uint32_t rkey = region->rkey;
   constexpr int changes = IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_TRANSLATION;

@@ -12,6 +12,8 @@
 
 namespace roce::test {
 
+// Not as an enumerator: the macro ibv_reg_mr would combine it with one of another type.
+inline constexpr unsigned kLocalWrite = IBV_ACCESS_LOCAL_WRITE;
 inline constexpr unsigned kAllRights =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 

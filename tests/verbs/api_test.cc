@@ -49,7 +49,7 @@ TEST_F(Verbs, RefusesObjectsWhoseNumberTheProgramHasChanged) {
   ASSERT_NE(window, nullptr);
   const std::array numbers{&pd_->handle, &cq_->handle, &mr_->handle, &qp->handle, &window->handle};
   for (std::uint32_t* const number : numbers) *number ^= 0x55'0000U;
-  EXPECT_EQ(ibv_reg_mr(pd_, memory_.data(), 8, IBV_ACCESS_LOCAL_WRITE), nullptr);
+  EXPECT_EQ(ibv_reg_mr(pd_, memory_.data(), 8, kLocalWrite), nullptr);
   EXPECT_EQ(errno, ENOENT);
   EXPECT_EQ(make_qp(), nullptr);
   EXPECT_EQ(ibv_dealloc_pd(pd_), ENOENT);

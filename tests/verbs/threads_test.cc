@@ -123,7 +123,7 @@ TEST_F(SharedVerbs, EightThreadsShareACqAndAnSrqAndNothingIsLost) {
   // Makes and destroys what the others do not use.
   std::thread maker{[&] {
     while (!ends) {
-      ibv_mr* const region = ibv_reg_mr(pd_, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE);
+      ibv_mr* const region = ibv_reg_mr(pd_, memory_.data(), memory_.size(), kLocalWrite);
       ibv_qp* const qp = make_qp();
       if (region == nullptr || qp == nullptr || ibv_destroy_qp(qp) != 0 || ibv_dereg_mr(region) != 0) ++failures_;
       std::this_thread::yield();

@@ -316,7 +316,7 @@ LinkResult<std::size_t> UdpLink::receive(std::span<RxFrame> frames) {
   for (std::size_t i = 0; i <= groups.size() && count < wanted; ++i) {
     const std::size_t which = (first + i) % (groups.size() + 1);
     const int socket = which == 0 ? state.receiver.get() : groups[which - 1].socket.get();
-    const auto came = state.receive_at(socket, count, wanted - count, frames);
+    auto came = state.receive_at(socket, count, wanted - count, frames);
     if (!came) return came;
     count += *came;
   }

@@ -60,8 +60,8 @@ class UdpLink final : public Link {
   [[nodiscard]] LinkResult<std::size_t> send(std::span<const TxFrame> frames) override;
   [[nodiscard]] int fd() const override;
   [[nodiscard]] LinkResult<void> check() override;
-  /// `receive_drops` counts datagrams to the link's address for which the kernel had no room, and those with a wrong UDP
-  /// checksum.
+  /// `receive_drops` counts datagrams to the link's address for which the kernel had no room, and those with a wrong
+  /// UDP checksum.
   [[nodiscard]] LinkCounters counters() const override;
 
   /// Returns the source port that frames really go out with if their `udp.source_port` is `wanted`:
@@ -70,14 +70,14 @@ class UdpLink final : public Link {
   /// is given up (`UdpLinkOptions::max_source_ports`); it is `wanted` itself if no socket can be had at all.
   [[nodiscard]] std::uint16_t source_port(std::uint16_t wanted) override;
 
-  /// Returns how many bytes of kernel memory waiting datagrams may take: `receive_buffer_bytes` or less, or more, as the
-  /// kernel counts.
+  /// Returns how many bytes of kernel memory waiting datagrams may take: `receive_buffer_bytes` or less, or more, as
+  /// the kernel counts.
   [[nodiscard]] std::size_t receive_buffer() const;
 
   /// Receives the datagrams to a multicast group too, at the interface of the link's address; the kernel tells routers
-  /// and switches (IGMP, MLD). Each program here that has joined gets its own copy. A group may be joined several times.
-  /// Errors: a group of the other family, a program that does not share has the group's port 4791, the kernel takes no
-  /// more groups.
+  /// and switches (IGMP, MLD). Each program here that has joined gets its own copy. A group may be joined several
+  /// times. Errors: a group of the other family, a program that does not share has the group's port 4791, the kernel
+  /// takes no more groups.
   [[nodiscard]] LinkResult<void> join(const std::array<std::byte, 16>& group);
   /// Ends one `join`.
   void leave(const std::array<std::byte, 16>& group);
