@@ -27,6 +27,9 @@ ADDRESS = "127.0.0.1"
 SECONDS = 300
 # They want an RNIC of a vendor.
 OUT_OF_REACH = ("tests.test_mlx5", "tests.test_efa")
+# Its client posts the receive for the answer after it has seen that its message arrived, and the RNR retry count of both is 0: on a busy
+# machine the answer comes before (once in ten runs beside four programs that take the processor).
+RACES = {"tests.test_rdmacm.CMTestCase.test_rdmacm_async_traffic_external_qp"}
 
 
 def list_of_passed():
@@ -95,6 +98,11 @@ def main(arguments):
         listed.write_text("\n".join(sorted(passed)) + "\n", encoding="ascii")
         return 0
     expected = set(listed.read_text(encoding="ascii").split())
+    if lost := failed & RACES & expected:
+        print(f"{', '.join(lost)}: lost its race{', once more' if failed == lost else ''}")
+        if failed == lost:
+            passed, failed, said = run(pathlib.Path(arguments[0]).resolve())
+            passed, failed = ({test for test in tests if not test.startswith(OUT_OF_REACH)} for tests in (passed, failed))
     for what, tests in (("failed", failed), ("does not pass any more", expected - passed - failed), ("passes now", passed - expected)):
         for test in sorted(tests):
             print(f"{test}: {what}")
