@@ -17,43 +17,17 @@ import subprocess
 import sys
 import time
 
-ADDRESS = f"127.93.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
-VERSION = 2
-ROCE_PORT = 4791
-WAIT = 20
-SHARE, COMMANDS, CHANNEL = 0, 1, 2
-VERBS = 13
-LISTEN, CONNECT = 0, 2
-RECORD = 288
+from portd_records import (CHANNEL, COMMANDS, CONNECT, LISTEN, RDMA_TCP, RDMA_UDP, RECORD, ROCE_PORT, SHARE, VERBS, VERSION,
+                           addresses, answer_to, command, connect, join_request, mapped)
+
+ADDRESS = f"127.94.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
 MOST_CONNECTIONS = 48
-RDMA_TCP, RDMA_UDP = 0x1060000, 0x1110000
-
-
-def connect(patience=WAIT):
-    """A connection to the daemon, as soon as there is one."""
-    end = time.monotonic() + patience
-    while True:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        connection.settimeout(WAIT)
-        try:
-            connection.connect(f"\0roce/{os.getuid()}/{ADDRESS}")
-            return connection
-        except ConnectionRefusedError:
-            connection.close()
-            if time.monotonic() > end:
-                raise
-            os.sched_yield()
-
-
-def mapped(address):
-    return bytes(10) + b"\xff\xff" + socket.inet_aton(address)
 
 
 def private_data(chance):
     """The beginning of a REQ to an RDMA port, or anything."""
     if chance.random() < 0.7:
-        addresses = bytes(12) + socket.inet_aton(ADDRESS)
-        return struct.pack(">BBH", 0, 0x40, 4711) + 2 * addresses
+        return addresses(ADDRESS)
     return chance.randbytes(chance.choice((0, 1, 35, 36, 92, 224)))
 
 
@@ -78,7 +52,7 @@ class Fuzzer:
         service = chance.choice((RDMA_TCP, RDMA_UDP)) + chance.choice((7471, 7472, 0, 65535))
         if chance.random() < 0.05:
             service = chance.getrandbits(64)
-        remote = mapped(chance.choice((ADDRESS, ADDRESS, ADDRESS, "127.93.255.254", "0.0.0.0", "239.1.1.1", "192.0.2.1")))
+        remote = mapped(chance.choice((ADDRESS, ADDRESS, ADDRESS, "127.94.255.254", "0.0.0.0", "239.1.1.1", "192.0.2.1")))
         if chance.random() < 0.05:
             remote = chance.randbytes(16)
         data = private_data(chance)
@@ -118,7 +92,7 @@ class Fuzzer:
         connection = self.chance.choice(self.fresh)
         purpose = self.chance.choice((SHARE, COMMANDS, COMMANDS, CHANNEL, CHANNEL, self.chance.getrandbits(32)))
         version = VERSION if self.chance.random() < 0.95 else self.chance.getrandbits(32)
-        request = struct.pack("=IIII", version, purpose, self.number(self.processes), self.chance.randrange(4))
+        request = join_request(purpose, self.number(self.processes), self.chance.randrange(4), version)
         if not self.say(connection, request):
             return
         self.fresh.remove(connection)
@@ -173,7 +147,7 @@ class Fuzzer:
         pools = (*self.fresh, *self.commands, *self.channels)
         kind = self.chance.random()
         if len(pools) < MOST_CONNECTIONS and kind < 0.1:
-            self.fresh.append(connect())
+            self.fresh.append(connect(ADDRESS))
         elif self.fresh and kind < 0.2:
             self.join()
         elif self.channels and kind < 0.3:
@@ -197,26 +171,21 @@ class Fuzzer:
 
 def serves_still():
     """Asks as a program does: a share, and a connection to itself by the manager."""
-    share = connect()
-    share.send(struct.pack("=IIII", VERSION, SHARE, 0, 0))
+    share, commands, channel = (connect(ADDRESS) for _ in range(3))
+    share.send(join_request(SHARE))
     answer, control, _, _ = share.recvmsg(1024, socket.CMSG_SPACE(4))
     assert answer[8] == 0 and control, answer
     os.close(struct.unpack("i", control[0][2][:4])[0])
-    commands = connect()
-    commands.send(struct.pack("=IIII", VERSION, COMMANDS, 0, 0))
+    commands.send(join_request(COMMANDS))
     process = struct.unpack_from("=I", commands.recv(1024), 4)[0]
-    channel = connect()
-    channel.send(struct.pack("=IIII", VERSION, CHANNEL, process, 0))
+    channel.send(join_request(CHANNEL, process))
     channel.recv(1024)
-    service = RDMA_TCP + 9999
-    header = struct.pack(">BBH", 0, 0x40, 4711) + 2 * (bytes(12) + socket.inet_aton(ADDRESS))
+    listener = 77
     for verb in (LISTEN, CONNECT):
-        body = struct.pack("=IIIIQ16sI", verb, 0, 77, 0, service, mapped(ADDRESS), 0x1234).ljust(60, b"\0")
-        commands.send((body + struct.pack("=I", len(header)) + header).ljust(RECORD, b"\0"))
-        error, _ = struct.unpack("=iI", commands.recv(100))
+        error, _ = answer_to(commands, command(verb, ADDRESS, listener=listener, service=RDMA_TCP + 9999))
         assert error == 0, (verb, error)
     # The request that the manager gets from itself.
-    assert struct.unpack_from("=III", channel.recv(1024))[2] == 77
+    assert struct.unpack_from("=III", channel.recv(1024))[2] == listener
     for connection in (share, commands, channel):
         connection.close()
 

@@ -6,6 +6,7 @@ usage: portd_test.py ROCE_PORTD [UNITTEST ARGUMENT...]
 
 import array
 import errno
+import functools
 import os
 import random
 import re
@@ -18,60 +19,20 @@ import sys
 import time
 import unittest
 
+import portd_records
+from portd_records import (CHANNEL, COMMANDS, CONNECT, DISCONNECT, LISTEN, RDMA_TCP, REJECT, ROCE_PORT, STOP, VERSION, WAIT, answer_to,
+                           join_request, mapped)
+
 # All of 127.0.0.0/8 is this machine's own; other tests use other addresses.
 ADDRESS = f"127.92.{os.getpid() >> 8 & 255}.{os.getpid() & 255 or 1}"
-VERSION = 2
 SHARES = 255
-WAIT = 20
-ROCE_PORT = 4791
 REST = 2  # seconds that the daemon goes on without a process
+SERVICE = RDMA_TCP + 7471
+command = functools.partial(portd_records.command, address=ADDRESS)
+connect = functools.partial(portd_records.connect, ADDRESS)
 
 
-# Purposes of a connection, and commands for the connection manager.
-COMMANDS, CHANNEL = 1, 2
-LISTEN, STOP, CONNECT, REJECT, DISCONNECT = 0, 1, 2, 5, 6
-SERVICE = 0x1060000 + 7471
-TO_ITSELF = bytes(10) + b"\xff\xff" + socket.inet_aton(ADDRESS)
-
-
-def command(verb, channel=0, listener=0, connection=0, service=0):
-    """A record for the manager."""
-    qpn = 0x1234
-    # The private data of a request to an RDMA port begin with the addresses.
-    source_port = 4711
-    address = bytes(12) + TO_ITSELF[12:]
-    header = struct.pack(">BBH", 0, 0x40, source_port) + address + address
-    record = struct.pack("=IIIIQ16sI", verb, channel, listener, connection, service, TO_ITSELF, qpn)
-    return (record.ljust(60, b"\0") + struct.pack("=I", len(header)) + header).ljust(288, b"\0")
-
-
-def answer_to(connection, record):
-    """-> the number of errno.h, the connection."""
-    connection.send(record)
-    return struct.unpack("=iI", connection.recv(100))
-
-
-def name_of(address):
-    return f"\0roce/{os.getuid()}/{address}"
-
-
-def connect(address=ADDRESS):
-    """A connection to the daemon at an address, as soon as there is one."""
-    end = time.monotonic() + WAIT
-    while True:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        try:
-            connection.connect(name_of(address))
-            connection.settimeout(WAIT)
-            return connection
-        except ConnectionRefusedError:
-            connection.close()
-            if time.monotonic() > end:
-                raise
-            os.sched_yield()
-
-
-def join(connection, request=struct.pack("=IIII", VERSION, 0, 0, 0)):
+def join(connection, request=join_request()):
     """-> the shard, the socket or None, the refusal."""
     connection.send(request)
     answer, control, _, _ = connection.recvmsg(1024, socket.CMSG_SPACE(4))
@@ -178,7 +139,7 @@ class PortdTest(unittest.TestCase):
         self.assertIsNotNone(self.joined()[2])
 
     def join_manager(self, purpose, process=0, channel=0):
-        connection, number, _, refusal = self.joined(request=struct.pack("=IIII", VERSION, purpose, process, channel))
+        connection, number, _, refusal = self.joined(request=join_request(purpose, process, channel))
         self.assertEqual(refusal, "")
         return connection, number
 
@@ -218,7 +179,7 @@ class PortdTest(unittest.TestCase):
             record = bytearray(chance.randbytes(len(command(LISTEN))))
             struct.pack_into("=IIII", record, 0, chance.randrange(14), chance.randrange(3), chance.randrange(4), chance.choice((0, 1, chance.getrandbits(32))))
             # Nothing is sent to addresses of others.
-            record[24:40] = TO_ITSELF
+            record[24:40] = mapped(ADDRESS)
             self.assertIsNotNone(answer_to(commands, bytes(record)))
             while select.select([notices], [], [], 0)[0]:
                 notices.recv(1024)

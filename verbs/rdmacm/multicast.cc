@@ -99,7 +99,7 @@ int rdma_leave_multicast(struct rdma_cm_id* id, struct sockaddr* addr) {
     const std::scoped_lock lock{shared().mutex};
     const auto joined = std::ranges::find(object.groups, *group, &JoinedGroup::address);
     if (joined == object.groups.end()) return EADDRNOTAVAIL;
-    // A QP that the program has destroyed itself has left the group.
+    // A QP that the program has detached and destroyed itself is not there.
     if (id->qp != nullptr && joined->attached == id->qp) detach(id->qp, *group);
     object.groups.erase(joined);
     return 0;
