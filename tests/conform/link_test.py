@@ -282,10 +282,13 @@ class Losses(LinkTest):
 
     def conform_with_loss(self, loss, profile, *arguments):
         """As `conform`, with a relay on the way that loses this share of the frames in each direction."""
+        return self.conform_through_relay(f"drop:probability={loss}", profile, *arguments)
+
+    def conform_through_relay(self, rule, profile, *arguments):
         wire = self.relayed
         for name, interface in (("a", "va"), ("m", "ra"), ("m", "rb"), ("b", "vb")):
             wire.ip(name, "link", "set", interface, "mtu", "4200")
-        for arguments_of_program in (("m", "relay", "-i", "ra", "-o", "rb", "-e", f"drop:probability={loss}"),
+        for arguments_of_program in (("m", "relay", "-i", "ra", "-o", "rb", "-e", rule),
                                      ("b", "peer", "-i", "vb", "--control", self.socket, "--profile", profile, "--link", "raw")):
             self.addCleanup(Program(ROCE_GEN, wire, *arguments_of_program).end)
         path = os.path.join(self.folder, "results.json")
@@ -313,6 +316,12 @@ class Losses(LinkTest):
         self.assertLessEqual(set(verdicts), {"pass", "inconclusive"}, run.stdout[-3000:])
         self.assertGreater(verdicts["pass"], 40)
         self.assertLessEqual(verdicts["inconclusive"], 2, run.stdout[-3000:])
+
+    def test_of_time_alone_let_the_agent_overtake_no_frame(self):
+        # Whoever asks the agent meanwhile gets an answer before the device has seen the frame.
+        chosen = [argument for cases in ("nak-*", "uc-*", "ud-*", "req-local-key", "req-rnr-*", "cm-rtu-lost") for argument in ("--only", cases)]
+        run, report = self.conform_through_relay("delay:any_frame=true,by=2ms", "strict", *chosen)
+        self.assertEqual({one["result"] for one in report["results"]}, {"pass", "skip"}, run.stdout[-3000:])
 
     def test_hide_no_deviation(self):
         run, report = self.conform_with_loss(0.01, "rxe", "--only", "req-credits[*,op=send]")
