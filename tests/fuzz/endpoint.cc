@@ -10,10 +10,10 @@
 #include "roce/transport/device.h"
 #include "sim/random.h"
 
-// The input is a program on two connected devices: requests; frames that arrive in order, out of order, twice, changed
-// or made up; time that passes; QPs that change state; keys that are taken away. ICRCs are not checked, so that changed
-// frames get in. Always required: nothing is written outside of the region, no request completes twice or out of
-// order, frames are RoCE, no QP takes more memory, and everything comes to rest.
+// The input is a program on two connected devices, by RC or XRC: requests; frames that arrive in order, out of order,
+// twice, changed or made up; time that passes; QPs that change state; keys that are taken away. ICRCs are not checked,
+// so that changed frames get in. Always required: nothing is written outside of the region, no request completes twice
+// or out of order, frames are RoCE, no QP takes more memory, and everything comes to rest.
 
 namespace {
 
@@ -54,8 +54,8 @@ Device make_device(std::uint8_t node, std::uint8_t profile) {
 /// A device with one QP, and what is expected of its requests.
 class Node {
  public:
-  Node(std::uint8_t node, std::uint8_t profile)
-      : node_(node), device_(make_device(node, profile)), memory_(kRegion + 2 * kGuard, std::byte{0x5A}) {
+  Node(std::uint8_t node, std::uint8_t profile, QpType type)
+      : node_(node), type_(type), device_(make_device(node, profile)), memory_(kRegion + 2 * kGuard, std::byte{0x5A}) {
     pd_ = *device_.create_pd();
     cq_ = *device_.create_cq(8 * kQueue);
     mr_ = *device_.register_memory(pd_, {.memory = std::span{memory_}.subspan(kGuard, kRegion),
@@ -63,9 +63,15 @@ class Node {
                                          .address = kAddress,
                                          .invalidatable = true});
     mw_ = *device_.create_mw(pd_, MwType::type2);
-    qpn_ = *device_.create_qp({.pd = pd_,
+    if (type == QpType::xrc_target) {
+      xrcd_ = *device_.create_xrcd();
+      for (SrqOfXrc& srq : srqs_) make_srq(srq);
+    }
+    qpn_ = *device_.create_qp({.type = type,
+                               .pd = pd_,
                                .send_cq = cq_,
                                .receive_cq = cq_,
+                               .xrcd = xrcd_,
                                .max_send = kQueue,
                                .max_receive = kQueue,
                                .max_inline = 32,
@@ -112,11 +118,17 @@ class Node {
     request.invalidate = request.opcode == WorkOpcode::local_invalidate ? RKey{key().value()} : request.remote.r_key;
     request.flush = {.length = sges[0].length, .whole_region = (kind & 0x20U) != 0};
     request.bind = {.mw = mw_, .mr = mr_, .address = kAddress, .length = sges[0].length, .access = Access::remote_read};
+    if (type_ == QpType::xrc_initiator) request.xrc_srq = peer_->srq_number(input.byte());
     if (device_.post_send(qpn_, request)) ++next_send_;
   }
   void post_receive(Input& input) {
     const std::array sges{Sge{kAddress + input.word() % kRegion, input.word() % kRegion, key()}};
-    if (device_.post_receive(qpn_, {.wr_id = kReceive + next_receive_, .sges = sges})) ++next_receive_;
+    if (type_ == QpType::xrc_target) {
+      SrqOfXrc& srq = srqs_.at(input.byte() % srqs_.size());
+      if (device_.post_srq_receive(srq.handle, {.wr_id = srq.first_id + srq.next, .sges = sges})) ++srq.next;
+    } else if (device_.post_receive(qpn_, {.wr_id = kReceive + next_receive_, .sges = sges})) {
+      ++next_receive_;
+    }
   }
   void modify(Input& input, Time now) {
     constexpr std::array states{QpState::sqd, QpState::rts, QpState::err, QpState::reset};
@@ -129,7 +141,11 @@ class Node {
   }
   void change_keys(Input& input) {
     const std::uint8_t what = input.byte();
-    if ((what & 1U) != 0) {
+    if (type_ == QpType::xrc_target && (what & 2U) != 0) {
+      SrqOfXrc& srq = srqs_.at((what >> 2U) % srqs_.size());
+      check(device_.destroy_srq(srq.handle).has_value());
+      make_srq(srq);
+    } else if ((what & 1U) != 0) {
       static_cast<void>(device_.renew_key(mr_, what));
     } else if (device_.deregister_memory(mr_)) {
       mr_ = *device_.register_memory(pd_, {.memory = std::span{memory_}.subspan(kGuard, kRegion),
@@ -149,7 +165,9 @@ class Node {
     while (const std::size_t count = device_.poll_cq(cq_, some)) {
       for (const Completion& completion : std::span{some}.first(count)) {
         // All are signaled, so each kind completes in order and without a gap.
-        if (completion.wr_id >= kReceive) {
+        if (type_ == QpType::xrc_target) {
+          take(completion);
+        } else if (completion.wr_id >= kReceive) {
           check(completion.wr_id == kReceive + done_receives_++);
         } else {
           check(completion.wr_id == done_sends_++);
@@ -187,15 +205,42 @@ class Node {
  private:
   static constexpr std::uint64_t kReceive = std::uint64_t{1} << 32U;
 
+  /// An SRQ that requests may name. Its receives have the numbers from `first_id` on.
+  struct SrqOfXrc {
+    Srq handle{};
+    XrcSrqn number{};
+    std::uint64_t first_id = 0;
+    std::uint64_t next = 0;
+    std::uint64_t done = 0;  ///< all below have completed, or were lost with a QP that was reset
+  };
+  void make_srq(SrqOfXrc& srq) {
+    srq.handle = *device_.create_xrc_srq({.pd = pd_, .xrcd = xrcd_, .cq = cq_, .capacity = kQueue / 2, .max_sge = 1});
+    srq.number = *device_.xrc_srq_number(srq.handle);
+    srq.first_id = kReceive * static_cast<std::uint64_t>(1 + (&srq - srqs_.data()));
+  }
+  /// Returns the number of an SRQ, or of none.
+  [[nodiscard]] XrcSrqn srq_number(std::uint8_t choice) const {
+    return choice % 8 == 7 ? XrcSrqn{choice} : srqs_.at(choice % srqs_.size()).number;
+  }
+  /// Takes the completion of a receive: each SRQ's come in order.
+  void take(const Completion& completion) {
+    SrqOfXrc& srq = srqs_.at(completion.wr_id / kReceive - 1);
+    const std::uint64_t index = completion.wr_id - srq.first_id;
+    check(index >= srq.done && index < srq.next);
+    srq.done = index + 1;
+  }
   [[nodiscard]] LKey key() const { return device_.query_mr(mr_)->l_key; }
 
   std::uint8_t node_;
+  QpType type_;
   Device device_;
   std::vector<std::byte> memory_;
   Pd pd_{};
   Cq cq_{};
   Mr mr_{};
   Mw mw_{};
+  Xrcd xrcd_{};
+  std::array<SrqOfXrc, 2> srqs_{};
   Qpn qpn_{};
   Node* peer_ = nullptr;
   std::uint32_t mtu_ = 0;
@@ -212,7 +257,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 2048) return 0;
   Input input{Bytes{reinterpret_cast<const std::byte*>(data), size}};
   const std::uint8_t shape = input.byte();
-  std::array<Node, 2> nodes{Node{1, shape}, Node{2, static_cast<std::uint8_t>(shape >> 2U)}};
+  const bool is_xrc = (shape & 0x40U) != 0;
+  std::array<Node, 2> nodes{Node{1, shape, is_xrc ? QpType::xrc_initiator : QpType::rc},
+                            Node{2, static_cast<std::uint8_t>(shape >> 2U), is_xrc ? QpType::xrc_target : QpType::rc}};
   Time now{};
   const std::uint32_t mtu = (shape & 0x80U) != 0 ? 256 : 1024;
   nodes[0].connect(nodes[1], mtu, now);

@@ -59,6 +59,7 @@ VerbResult<void> Endpoint::try_post(const Work& work) {
                                  .flush = work.flush,
                                  .datagram = work.datagram,
                                  .bind = work.bind};
+  request.xrc_srq = work.xrc_srq;
   if (peer_ != nullptr) {
     request.remote = {.address = peer_->address(work.remote), .r_key = work.r_key.value_or(peer_->info_.r_key)};
   }

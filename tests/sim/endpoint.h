@@ -43,6 +43,7 @@ struct Work {
   std::uint64_t id = 0;         ///< 0: the next number of the endpoint, from 1
   std::optional<RKey> r_key{};  ///< replaces the peer's
   std::optional<LKey> l_key{};  ///< replaces the endpoint's
+  XrcSrqn xrc_srq{};
   bool signaled = true;
   bool fence = false;
   bool solicited = false;

@@ -24,7 +24,7 @@ void expect_texts(unsigned count) {
 TEST(VerbTexts, ExistForEachValue) {
   expect_texts<CompletionStatus>(22);
   expect_texts<QpState>(7);
-  expect_texts<QpType>(4);
+  expect_texts<QpType>(6);
   expect_texts<WorkOpcode>(12);
   expect_texts<CompletionOpcode>(11);
   expect_texts<EventType>(10);
@@ -36,6 +36,7 @@ TEST(VerbTexts, OfStatesAndTypesAreThoseOfTheSpecification) {
   EXPECT_EQ(to_string(QpState::err), "ERR");
   EXPECT_EQ(to_string(QpType::rc), "RC");
   EXPECT_EQ(to_string(QpType::gsi), "GSI");
+  EXPECT_EQ(to_string(QpType::xrc_target), "XRC target");
 }
 
 TEST(VerbTexts, OfStatusesGoWithTheNumbersOfLibibverbs) {

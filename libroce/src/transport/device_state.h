@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,10 @@
 namespace roce::transport::detail {
 
 struct ProtectionDomain {
+  std::uint32_t users = 0;
+};
+
+struct XrcDomain {
   std::uint32_t users = 0;
 };
 
@@ -49,6 +54,7 @@ struct DeviceState {
   SlotTable<ProtectionDomain, Pd> pds;
   SlotTable<CompletionQueue, Cq> cqs;
   SlotTable<SharedReceiveQueue, Srq> srqs;
+  SlotTable<XrcDomain, Xrcd> xrcds;
   SlotTable<AddressHandle, Ah> ahs;
 
   /// Indexed by the QPN's bits above the shard bits; the last element is QP1.
@@ -57,6 +63,9 @@ struct DeviceState {
   std::uint32_t next_qpn;
   std::uint32_t live_qps = 0;
   std::vector<std::pair<Gid, std::uint32_t>> groups;  ///< multicast group, QP slot
+
+  std::unordered_map<std::uint32_t, SharedReceiveQueue*> xrc_srqs;  ///< by number
+  std::uint32_t next_xrc_srq = 1;
 
   TimerHeap timers;
   struct ReadyList {

@@ -49,7 +49,7 @@ void enter_error(DeviceState& device, Qp& qp, bool keep_reads) {
   }
   if (qp.srq == nullptr) {
     while (!resp.queue.empty()) flush_receive(device, qp, resp.queue.pop(resp.receive_sges).wr_id);
-  } else if (!was_error && !fault(Fault::no_last_wqe)) {
+  } else if (qp.init.srq && !was_error && !fault(Fault::no_last_wqe)) {
     // QP-16 (the receives of the SRQ stay, and the QP makes the event last WQE reached)
     device.report(Event{.type = EventType::last_wqe_reached, .qpn = qp.qpn, .srq = qp.srq->handle});
   }
@@ -60,7 +60,8 @@ void settle_overflows(DeviceState& device) {
   device.cq_overflowed = false;
   for (const std::unique_ptr<Qp>& qp : device.qps) {
     if (qp == nullptr || qp->state == QpState::err || qp->state == QpState::reset) continue;
-    if (!qp->send_cq->overflowed && !qp->receive_cq->overflowed) continue;
+    const auto has_overflowed = [](const CompletionQueue* cq) { return cq != nullptr && cq->overflowed; };
+    if (!has_overflowed(qp->send_cq) && !has_overflowed(qp->receive_cq)) continue;
     device.report(Event{.type = EventType::qp_fatal, .qpn = qp->qpn});
     enter_error(device, *qp, false);
   }

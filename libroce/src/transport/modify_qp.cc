@@ -77,6 +77,8 @@ struct Transition {
 constexpr std::uint32_t kConnect = kAddress | kPathMtu | kDestQp | kRqPsn;
 constexpr std::uint32_t kSqdRc = kAddress | kTimeout | kRetryCount | kRnrRetry | kMaxRdAtomic | kMaxDestRdAtomic |
                                  kPKeyIndex | kAccess | kMinRnrTimer | kRateLimit;
+constexpr std::uint32_t kOfResponder = kMaxDestRdAtomic | kMinRnrTimer;
+constexpr std::uint32_t kOfRequester = kRetryCount | kRnrRetry | kMaxRdAtomic;
 // QP-02 (the attributes that each transition needs and allows)
 constexpr std::array kTransitions{
     Transition{QpState::reset, QpState::init, kPKeyIndex | kPort | kAccess, 0, kPKeyIndex | kPort | kAccess, 0,
@@ -111,10 +113,13 @@ constexpr std::array kTransitions{
   }
   for (const Transition& row : kTransitions) {
     if (row.from != qp.state || row.to != to) continue;
-    const bool rc = qp.init.type == QpType::rc;
+    const bool rc = qp.is_reliable();
     const bool uc = qp.init.type == QpType::uc;
     std::uint32_t needs = rc ? row.rc_needs : uc ? row.uc_needs : row.ud_needs;
     const std::uint32_t allows = needs | (rc ? row.rc_allows : uc ? row.uc_allows : row.ud_allows);
+    // Programs such as perftest set what RC needs at both ends of XRC, although half of it is for the other end.
+    if (qp.init.type == QpType::xrc_initiator) needs &= ~kOfResponder;
+    if (qp.init.type == QpType::xrc_target) needs &= ~kOfRequester;
     // QP1 already belongs to its port.
     if (qp.init.type == QpType::gsi) needs &= ~kPort;
     if ((needs & ~given) != 0) {
@@ -168,6 +173,7 @@ void reset(DeviceState& device, Qp& qp) {
   unschedule(device, qp);
   // The program has to find only completions of the next connection afterwards.
   for (CompletionQueue* cq : {qp.send_cq, qp.receive_cq}) {
+    if (cq == nullptr) continue;
     cq->ring.remove_if([&](const Completion& completion) { return completion.qpn == qp.qpn; });
   }
   qp.resp.queue.watch(nullptr);
@@ -189,7 +195,7 @@ void reset(DeviceState& device, Qp& qp) {
 /// Makes the receive level of the QP's priority watch its receive queue, if that level is in use.
 void watch_receives(DeviceState& device, Qp& qp) {
   ReceiveLevel& level = device.receive_levels[qp.path.priority];
-  if (level.enough == 0 || qp.init.type == QpType::gsi) return;
+  if (level.enough == 0 || qp.init.type == QpType::gsi || qp.is_xrc()) return;
   ReceiveQueue& queue = qp.srq != nullptr ? qp.srq->queue : qp.resp.queue;
   if (!queue.is_watched()) queue.watch(&level);
 }

@@ -5,6 +5,7 @@
 #include "transport/completion.h"
 #include "transport/device_state.h"
 #include "transport/refusal.h"
+#include "transport/xrc.h"
 
 namespace roce::transport {
 
@@ -161,6 +162,7 @@ VerbResult<void> Device::destroy_srq(Srq handle) {
   VerbResult<SharedReceiveQueue*> srq = state_->srqs.get(handle);
   if (!srq) return tl::unexpected(srq.error());
   if ((*srq)->users != 0) return refuse(VerbErrorCode::in_use, "srq", "no QPs on it", (*srq)->users);
+  if ((*srq)->cq != nullptr) detach_srq(*state_, **srq);
   --state_->pds.at((*srq)->pd).users;
   (*srq)->queue.watch(nullptr);
   state_->srqs.erase(handle);

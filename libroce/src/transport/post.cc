@@ -23,6 +23,7 @@ constexpr std::uint32_t kAtomicSize = 8;
 [[nodiscard]] bool type_allows(QpType type, WorkOpcode opcode) {
   switch (type) {
     case QpType::rc:
+    case QpType::xrc_initiator:
       return true;
     case QpType::uc:
       return opcode == WorkOpcode::send || opcode == WorkOpcode::send_with_immediate || opcode == WorkOpcode::write ||
@@ -31,6 +32,8 @@ constexpr std::uint32_t kAtomicSize = 8;
     case QpType::ud:
     case QpType::gsi:
       return opcode == WorkOpcode::send || opcode == WorkOpcode::send_with_immediate;
+    case QpType::xrc_target:
+      return false;
   }
   return false;
 }
@@ -132,6 +135,10 @@ VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
   if (qp == nullptr) return unknown_qp(qpn);
+  if (qp->init.type == QpType::xrc_target) {
+    return refuse(VerbErrorCode::wrong_type, "qp", "a QP that sends requests",
+                  static_cast<std::uint64_t>(qp->init.type));
+  }
   // QP-07 (sends may be posted from RTS on)
   if (qp->state != QpState::rts && qp->state != QpState::sqd && qp->state != QpState::sqe &&
       qp->state != QpState::err) {
@@ -189,6 +196,7 @@ VerbResult<void> Device::post_send(Qpn qpn, const SendRequest& request) {
       wqe.immediate = request.immediate;
       break;
   }
+  if (qp->xrceth_bytes != 0) req.extra[slot].xrc_srq = request.xrc_srq;
   if (wrong) wqe.fail(wrong->status);
   if (wqe.is_local() || wrong) {
     wqe.psn_count = 0;
@@ -225,7 +233,7 @@ VerbResult<void> Device::post_receive(Qpn qpn, const ReceiveRequest& request) {
   DeviceState& device = *state_;
   Qp* qp = device.find_qp(qpn);
   if (qp == nullptr) return unknown_qp(qpn);
-  if (qp->srq != nullptr) {
+  if (qp->srq != nullptr || qp->is_xrc()) {
     return refuse(VerbErrorCode::wrong_type, "qp", "a QP without an SRQ (post_srq_receive)", qpn.value());
   }
   // QP-07 (receives may be posted from INIT on)

@@ -38,10 +38,11 @@ struct alignas(64) Qp {
   Qpn qpn{};
   std::uint32_t slot = 0;
   QpState state = QpState::reset;
-  std::uint8_t opcode_base = 0;  ///< service bits of its opcodes
+  std::uint8_t opcode_base = 0;   ///< service bits of its opcodes
+  std::uint8_t xrceth_bytes = 0;  ///< size of the XRCETH of its requests, 0 if it is no XRC initiator
   PKey p_key{};
   std::uint32_t mtu = 0;
-  std::uint32_t pd = 0;
+  std::uint32_t pd = 0;          ///< of an XRC target: that of `srq`
   std::uint32_t receive_pd = 0;  ///< PD of the receive buffers: the SRQ's, or the QP's own
   Qpn dest_qp{};
   Access access = Access::none;
@@ -57,7 +58,7 @@ struct alignas(64) Qp {
   std::unique_ptr<Misbehaviour> misbehaviour;
   CompletionQueue* send_cq = nullptr;
   CompletionQueue* receive_cq = nullptr;
-  SharedReceiveQueue* srq = nullptr;
+  SharedReceiveQueue* srq = nullptr;  ///< of an XRC target: that of the last request
 
   QpInit init{};
   Duration timeout{0};  ///< 0: none
@@ -75,6 +76,8 @@ struct alignas(64) Qp {
   std::uint32_t groups = 0;  ///< multicast attachments
 
   [[nodiscard]] bool is_datagram() const { return init.type == QpType::ud || init.type == QpType::gsi; }
+  [[nodiscard]] bool is_xrc() const { return init.type == QpType::xrc_initiator || init.type == QpType::xrc_target; }
+  [[nodiscard]] bool is_reliable() const { return init.type == QpType::rc || is_xrc(); }
   /// True in the states in which the QP takes requests and datagrams; an RC QP is never in SQE.
   [[nodiscard]] bool may_receive() const {
     return state == QpState::rtr || state == QpState::rts || state == QpState::sqd || state == QpState::sqe;

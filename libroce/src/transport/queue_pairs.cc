@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "roce/wire/xrceth.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
 #include "transport/owed_answers.h"
@@ -56,7 +57,16 @@ constexpr std::uint32_t kMaxQpn = 0xFF'FFFE;
   return qpn.value() == 1 ? device.slot_mask + 1 : qpn.value() >> device.config.shard_bits & device.slot_mask;
 }
 
-void make_queues(Qp& qp) {
+/// Returns the service bits of the QP's opcodes.
+[[nodiscard]] std::uint8_t opcode_base(const Qp& qp) {
+  Service service = Service::rc;
+  if (qp.init.type == QpType::uc) service = Service::uc;
+  if (qp.is_xrc()) service = Service::xrc;
+  return static_cast<std::uint8_t>(static_cast<unsigned>(service) << 5U);
+}
+
+/// `most_sges`: as many as a receive of any SRQ may have.
+void make_queues(Qp& qp, std::uint8_t most_sges) {
   const QpInit& init = qp.init;
   Requester& req = qp.req;
   const std::uint32_t slots = std::bit_ceil(std::max(init.max_send, 1U));
@@ -65,12 +75,59 @@ void make_queues(Qp& qp) {
   req.extra.resize(slots);
   req.sges.resize(std::size_t{slots} * init.max_send_sge);
   req.inline_data.resize(std::size_t{slots} * init.max_inline);
-  if (qp.srq != nullptr) {
+  if (init.type == QpType::xrc_target) {
+    qp.resp.receive_sges.resize(most_sges);
+  } else if (qp.srq != nullptr) {
     qp.resp.receive_sges.resize(qp.srq->queue.max_sge());
-  } else {
+  } else if (init.type != QpType::xrc_initiator) {
     qp.resp.queue = ReceiveQueue{init.max_receive, init.max_receive_sge};
     qp.resp.receive_sges.resize(init.max_receive_sge);
   }
+}
+
+/// What a QP is made of; null where its type has none.
+struct QpParts {
+  ProtectionDomain* pd = nullptr;
+  CompletionQueue* send_cq = nullptr;
+  CompletionQueue* receive_cq = nullptr;
+  SharedReceiveQueue* srq = nullptr;
+  XrcDomain* xrcd = nullptr;
+};
+
+[[nodiscard]] VerbResult<QpParts> parts_of(const DeviceState& device, const QpInit& init) {
+  QpParts parts;
+  std::optional<VerbError> error;
+  const auto find = [&](bool is_needed, const auto& table, auto handle, auto*& part) {
+    if (!is_needed || error) return;
+    if (auto found = table.get(handle)) {
+      part = *found;
+    } else {
+      error = found.error();
+    }
+  };
+  const bool is_initiator = init.type == QpType::xrc_initiator;
+  const bool is_target = init.type == QpType::xrc_target;
+  if ((is_initiator || is_target) && init.srq) return invalid("srq", "none: XRC requests name theirs", init.srq->index);
+  find(!is_target, device.pds, init.pd, parts.pd);
+  find(!is_target, device.cqs, init.send_cq, parts.send_cq);
+  find(!is_target && !is_initiator, device.cqs, init.receive_cq, parts.receive_cq);
+  find(is_target, device.xrcds, init.xrcd, parts.xrcd);
+  find(init.srq.has_value(), device.srqs, init.srq.value_or(Srq{}), parts.srq);
+  if (error) return tl::unexpected(*error);
+  if (parts.srq != nullptr && parts.srq->cq != nullptr) {
+    return invalid("srq", "one that is not for XRC", init.srq->index);
+  }
+  return parts;
+}
+
+/// Calls `change` with the number of users of each part.
+template <typename Change>
+void for_each_count(const QpParts& parts, Change&& change) {
+  if (parts.pd != nullptr) change(parts.pd->users);
+  if (parts.send_cq != nullptr) change(parts.send_cq->users);
+  if (parts.receive_cq != nullptr) change(parts.receive_cq->users);
+  if (parts.srq != nullptr) change(parts.srq->users);
+  if (parts.xrcd != nullptr) change(parts.xrcd->users);
 }
 
 template <typename T>
@@ -90,14 +147,14 @@ Qp make_qp(const DeviceState& device, Qpn qpn, const QpInit& init) {
   qp.slot = slot_of(device, qpn);
   qp.init = init;
   qp.mtu = qp.is_datagram() ? device.config.port_mtu : kSmallestMtu;
-  constexpr std::uint8_t uc_opcodes = static_cast<std::uint8_t>(Service::uc) << 5;
-  qp.opcode_base = init.type == QpType::uc ? uc_opcodes : std::uint8_t{0};
+  qp.opcode_base = opcode_base(qp);
+  if (init.type == QpType::xrc_initiator) qp.xrceth_bytes = kSize<XrcEth>;
   qp.send_cq = device.cqs.find(init.send_cq);
   qp.receive_cq = device.cqs.find(init.receive_cq);
   qp.srq = init.srq ? device.srqs.find(*init.srq) : nullptr;
   qp.pd = init.pd.index;
   qp.receive_pd = qp.srq != nullptr ? qp.srq->pd : init.pd.index;
-  make_queues(qp);
+  make_queues(qp, device.config.limits.max_sge);
   return qp;
 }
 
@@ -107,18 +164,8 @@ using namespace detail;
 
 VerbResult<Qpn> Device::create_qp(const QpInit& init) {
   DeviceState& device = *state_;
-  VerbResult<ProtectionDomain*> pd = device.pds.get(init.pd);
-  if (!pd) return tl::unexpected(pd.error());
-  VerbResult<CompletionQueue*> send_cq = device.cqs.get(init.send_cq);
-  if (!send_cq) return tl::unexpected(send_cq.error());
-  VerbResult<CompletionQueue*> receive_cq = device.cqs.get(init.receive_cq);
-  if (!receive_cq) return tl::unexpected(receive_cq.error());
-  SharedReceiveQueue* srq = nullptr;
-  if (init.srq) {
-    VerbResult<SharedReceiveQueue*> found = device.srqs.get(*init.srq);
-    if (!found) return tl::unexpected(found.error());
-    srq = *found;
-  }
+  const VerbResult<QpParts> parts = parts_of(device, init);
+  if (!parts) return tl::unexpected(parts.error());
   if (VerbResult<void> checked = check_sizes(device.config.limits, init); !checked) {
     return tl::unexpected(checked.error());
   }
@@ -135,10 +182,7 @@ VerbResult<Qpn> Device::create_qp(const QpInit& init) {
     ++device.live_qps;
   }
   auto qp = std::make_unique<Qp>(make_qp(device, *qpn, init));
-  ++(*pd)->users;
-  ++(*send_cq)->users;
-  ++(*receive_cq)->users;
-  if (srq != nullptr) ++srq->users;
+  for_each_count(*parts, [](std::uint32_t& users) { ++users; });
   const std::uint32_t slot = qp->slot;
   device.qps[slot] = std::move(qp);
   return *qpn;
@@ -153,11 +197,9 @@ VerbResult<void> Device::destroy_qp(Qpn qpn) {
   leave_answers(device, *qp);
   unschedule(device, *qp);
   device.memory.unbind_windows_of(qpn);
-  --device.pds.at(qp->pd).users;
-  --qp->send_cq->users;
-  --qp->receive_cq->users;
+  // None of them can have been destroyed since.
+  for_each_count(*parts_of(device, qp->init), [](std::uint32_t& users) { --users; });
   qp->resp.queue.watch(nullptr);
-  if (qp->srq != nullptr) --qp->srq->users;
   if (qp->init.type != QpType::gsi) --device.live_qps;
   add(device.other, qp->counters);
   device.qps[qp->slot].reset();

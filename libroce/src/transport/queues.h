@@ -69,7 +69,7 @@ struct CompletionQueue {
   Armed armed = Armed::no;
   bool has_untold = false;  ///< a completion came since the last event
   bool overflowed = false;
-  std::uint32_t users = 0;  ///< number of QPs, counted once for each of the two uses
+  std::uint32_t users = 0;  ///< number of QPs, counted once for each of the two uses, and of SRQs for XRC
 };
 
 /// A posted receive.
@@ -177,6 +177,11 @@ struct SharedReceiveQueue {
   ReceiveQueue queue;
   std::uint32_t limit = 0;  ///< 0: not armed
   std::uint32_t users = 0;
+
+  // Of one for XRC.
+  Xrcd xrcd{};
+  CompletionQueue* cq = nullptr;  ///< null if it is not for XRC
+  XrcSrqn number{};
 };
 
 }  // namespace roce::transport::detail

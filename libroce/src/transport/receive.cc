@@ -112,7 +112,8 @@ namespace {
   return internet_checksum(header) == 0 ? nullptr : &Counters::ip_checksum_errors;
 }
 
-[[nodiscard]] bool service_fits(const Qp& qp, Service service) {
+[[nodiscard]] bool service_fits(const Qp& qp, const OpcodeInfo& info) {
+  const Service service = info.service;
   if (fault(Fault::service_ignored) && !qp.is_datagram()) return true;
   switch (qp.init.type) {
     case QpType::rc:
@@ -122,6 +123,11 @@ namespace {
     case QpType::ud:
     case QpType::gsi:
       return service == Service::ud;
+    // XRC-03 (an initiator takes responses only, a target requests only)
+    case QpType::xrc_initiator:
+      return service == Service::xrc && info.is_response();
+    case QpType::xrc_target:
+      return service == Service::xrc && !info.is_response();
   }
   return false;
 }
@@ -173,8 +179,7 @@ void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, 
   if (fault(Fault::err_executes) && qp.state == QpState::err) return write_in_any_state(device, qp, packet);
   if (fault(Fault::late_ack_completes) && qp.state == QpState::err) return complete_late(device, qp, packet);
   // QP-05 (packets in other states or of other services are dropped in silence)
-  if (!service_fits(qp, info.service) || qp.state == QpState::reset || qp.state == QpState::init ||
-      qp.state == QpState::err) {
+  if (!service_fits(qp, info) || qp.state == QpState::reset || qp.state == QpState::init || qp.state == QpState::err) {
     return drop(device, qp.counters, &Counters::wrong_state);
   }
   if (qp.is_datagram()) return receive_datagram(device, qp, packet, now);

@@ -26,6 +26,7 @@ struct SendWqeExtra {
   std::uint64_t swap = 0;
   FlushTarget flush{};
   DatagramAddress datagram{};
+  XrcSrqn xrc_srq{};
   MwBinding bind{};
 };
 

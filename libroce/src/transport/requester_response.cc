@@ -348,7 +348,7 @@ void fail_request(DeviceState& device, Qp& qp, std::uint32_t index, CompletionSt
     complete_send(device, qp, flushing ? CompletionStatus::flushed : wqe.status);
   }
   complete_send(device, qp, status, syndrome);
-  if (qp.init.type == QpType::rc) {
+  if (qp.is_reliable()) {
     enter_error(device, qp, false);
     return;
   }

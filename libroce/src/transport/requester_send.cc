@@ -7,6 +7,7 @@
 #include "roce/wire/ieth.h"
 #include "roce/wire/immdt.h"
 #include "roce/wire/reth.h"
+#include "roce/wire/xrceth.h"
 #include "transport/device_state.h"
 #include "transport/faults.h"
 #include "transport/scheduler.h"
@@ -60,6 +61,13 @@ namespace {
   return asks;
 }
 
+// XRC-01 (every request packet of an initiator has an XRCETH behind its BTH: the SRQ that the request is for)
+[[nodiscard]] std::byte* write_xrceth(Qp& qp, const SendWqe& wqe, std::byte* to) {
+  if (qp.xrceth_bytes == 0) return to;
+  write(XrcEth{.xrc_srq = qp.req.extra_of(wqe).xrc_srq}, to);
+  return to + qp.xrceth_bytes;
+}
+
 /// Sends one packet of a SEND or WRITE; one that goes alone asks for an ACK. False if there is no room, or if the
 /// request failed and is `done`.
 [[gnu::always_inline]] inline bool send_segment(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter& out, Time now,
@@ -73,14 +81,14 @@ namespace {
   const bool last = req.next_packet + 1 == wqe.psn_count;
   const Opcode opcode = send_opcode(wqe, first, last);
   const OpcodeInfo& info = opcode_info(opcode);
-  const std::uint32_t size = packet_size(info.header_bytes, payload);
+  const std::uint32_t size = packet_size(qp.xrceth_bytes + info.header_bytes, payload);
   std::byte* bytes = place(qp, qp.path, out, size);
   if (bytes == nullptr) return false;
 
   const Psn psn = wqe.first_psn + req.next_packet;
   Bth bth = bth_of(device, qp, opcode, psn);
   bth.pad_count = pad_of(payload);
-  if (qp.init.type == QpType::rc) {
+  if (qp.init.type != QpType::uc) {
     const auto in_flight = static_cast<std::uint32_t>(psn.distance_from(req.una));
     bth.ack_req = last ? end_asks_for_ack(device, req, wqe)
                        : req.packets_without_ack_request + 1 >= device.profile().ack_request_interval;
@@ -93,7 +101,7 @@ namespace {
   // RC-REQ-04 (SE is set only in the last packet of a message that takes a receive)
   bth.solicited = last && wqe.solicited && wqe.takes_receive();
   write(bth, bytes);
-  std::byte* next = bytes + kSize<Bth>;
+  std::byte* next = write_xrceth(qp, wqe, bytes + kSize<Bth>);
   if (first && (wqe.opcode == WorkOpcode::write || wqe.opcode == WorkOpcode::write_with_immediate)) {
     write(Reth{wqe.remote_address, wqe.r_key, wqe.length}, next);
     next += kSize<Reth>;
@@ -125,14 +133,14 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
     Bth bth = bth_of(device, qp, opcode, psn);
     bth.ack_req = true;
     write(bth, bytes);
-    return bytes + kSize<Bth>;
+    return write_xrceth(qp, wqe, bytes + kSize<Bth>);
   };
   Psn psn = wqe.first_psn + req.next_packet;
   if (fault(Fault::atomic_new_psn) && req.recovering && wqe.opcode != WorkOpcode::read) psn = psn + 1;
   std::byte* bytes = nullptr;
   switch (wqe.opcode) {
     case WorkOpcode::read: {
-      bytes = place(qp, qp.path, out, packet_size(kSize<Reth>, 0));
+      bytes = place(qp, qp.path, out, packet_size(qp.xrceth_bytes + kSize<Reth>, 0));
       if (bytes == nullptr) return false;
       const std::uint32_t skipped = req.next_packet * qp.mtu;
       write(Reth{wqe.remote_address + (fault(Fault::read_tail_va) ? 0 : skipped), wqe.r_key, wqe.length - skipped},
@@ -141,7 +149,7 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
     }
     case WorkOpcode::compare_swap:
     case WorkOpcode::fetch_add: {
-      bytes = place(qp, qp.path, out, packet_size(kSize<AtomicEth>, 0));
+      bytes = place(qp, qp.path, out, packet_size(qp.xrceth_bytes + kSize<AtomicEth>, 0));
       if (bytes == nullptr) return false;
       const bool swap = wqe.opcode == WorkOpcode::compare_swap;
       const SendWqeExtra& extra = req.extra_of(wqe);
@@ -155,7 +163,7 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
     }
     case WorkOpcode::atomic_write: {
       constexpr std::uint32_t operand = 8;
-      bytes = place(qp, qp.path, out, packet_size(kSize<Reth>, operand));
+      bytes = place(qp, qp.path, out, packet_size(qp.xrceth_bytes + kSize<Reth>, operand));
       if (bytes == nullptr) return false;
       std::byte* next = write_bth(bytes, Opcode::rc_atomic_write, psn);
       write(Reth{wqe.remote_address, wqe.r_key, operand}, next);
@@ -167,7 +175,7 @@ bool send_one_packet_request(DeviceState& device, Qp& qp, SendWqe& wqe, Emitter&
       break;
     }
     default: {
-      bytes = place(qp, qp.path, out, packet_size(kSize<Feth> + kSize<Reth>, 0));
+      bytes = place(qp, qp.path, out, packet_size(qp.xrceth_bytes + kSize<Feth> + kSize<Reth>, 0));
       if (bytes == nullptr) return false;
       const FlushTarget& target = req.extra_of(wqe).flush;
       Feth feth;
@@ -329,7 +337,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     if (quantum == 0) return Served::more;
     const Psn psn = wqe.first_psn + req.next_packet;
     // RC-REQ-06 (at most `window` PSNs are in flight)
-    if (qp.init.type == QpType::rc && req.outstanding() &&
+    if (qp.init.type != QpType::uc && req.outstanding() &&
         static_cast<std::uint32_t>(psn.distance_from(req.una)) >= window_of(device, qp)) {
       return Served::idle;
     }
@@ -360,7 +368,7 @@ Served serve_requester(DeviceState& device, Qp& qp, Emitter& out, Time now, std:
     if (req.recovery != nullptr) {
       note_sent(qp, psn, req.packets_without_ack_request == 0, again, now);
       arm_timer(device, qp);
-    } else if (qp.timeout.count() != 0 && qp.init.type == QpType::rc) {
+    } else if (qp.timeout.count() != 0 && qp.init.type != QpType::uc) {
       // RC-REQ-15 (the ACK timeout runs from the last progress or packet sent)
       const bool is_armed = req.timeout_at != kNever;
       req.timeout_at = now + qp.timeout;

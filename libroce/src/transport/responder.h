@@ -38,6 +38,7 @@ struct Response {
   Psn psn{};             ///< PSN of the next packet
   Msn msn{};
   RKey r_key{};
+  std::uint32_t pd = 0;       ///< read: of the memory
   std::uint64_t value = 0;    ///< atomic_ack: the value before; read: the address of the next data
   std::uint32_t length = 0;   ///< read: bytes left
   std::uint32_t packets = 1;  ///< packets left
@@ -49,6 +50,7 @@ struct Replay {
   std::uint32_t psn_count = 0;
   std::uint64_t position = 0;  ///< position of its first PSN, as in `Responder`
   RKey r_key{};
+  std::uint32_t pd = 0;
   std::uint32_t length = 0;
   std::uint64_t address = 0;
   std::uint64_t original = 0;  ///< the value that an atomic found

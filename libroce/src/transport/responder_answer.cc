@@ -30,7 +30,7 @@ Response& queue(DeviceState& device, Qp& qp, const Response& response) {
 
 // RC-RESP-25 (credits: the largest code that promises no more receives than are posted)
 AethSyndrome ack_syndrome(const DeviceState& device, const Qp& qp) {
-  if (!device.profile().send_credits || qp.srq != nullptr) return AethSyndrome::ack();
+  if (!device.profile().send_credits || qp.srq != nullptr || qp.is_xrc()) return AethSyndrome::ack();
   const std::uint32_t posted = qp.resp.queue.size();
   std::uint8_t code = 0;
   while (code < 30 && *AethSyndrome::ack_with_credits(static_cast<std::uint8_t>(code + 1)).credits() <= posted) ++code;
@@ -64,6 +64,7 @@ void answer(DeviceState& device, Qp& qp, AethSyndrome syndrome, Psn psn) {
 Response& answer_with_data(DeviceState& device, Qp& qp, const Reth& reth, Psn psn, std::uint32_t packets) {
   Response response = make_response(qp, Response::Kind::read, ack_syndrome(device, qp), psn);
   response.r_key = reth.r_key;
+  response.pd = qp.pd;
   response.value = reth.virtual_address;
   response.length = reth.dma_length;
   response.packets = packets;

@@ -51,13 +51,14 @@ void duplicate_read(DeviceState& device, Qp& qp, const Packet& packet, const Bth
   if (reth.dma_length != length && !fault(Fault::dup_read_long)) return;
   if (fault(Fault::dup_read_from_start)) reth.virtual_address = replay->address;
   if (fault(Fault::dup_zero_needs_key) && reth.dma_length == 0 &&
-      device.memory.remote(reth.r_key, qp.pd, qp.qpn, address, 0, Access::none) == nullptr)
+      device.memory.remote(reth.r_key, replay->pd, qp.qpn, address, 0, Access::none) == nullptr)
     return;
   if (!resp.has_room_for_answer()) return;
   auto left = replay->psn_count - static_cast<std::uint32_t>(index);
   if (fault(Fault::dup_read_long)) left = std::max(1U, (reth.dma_length + qp.mtu - 1) / qp.mtu);
   // RC-RESP-30 (a READ requested from its middle gets FIRST or ONLY again, or MIDDLE and LAST, by profile)
   Response& response = answer_with_data(device, qp, reth, bth.psn, left);
+  response.pd = replay->pd;
   response.resumed = index != 0 && device.profile().read_resumes_in_middle;
   if (fault(Fault::dup_read_old_msn)) response.msn = response.msn - 1;
 }

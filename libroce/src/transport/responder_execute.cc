@@ -13,6 +13,7 @@
 #include "transport/emitter.h"
 #include "transport/faults.h"
 #include "transport/receive_queue.h"
+#include "transport/xrc.h"
 
 namespace roce::transport::detail {
 
@@ -164,6 +165,7 @@ Execution execute_read(DeviceState& device, Qp& qp, Request& request) {
                       .psn_count = packets,
                       .position = resp.position,
                       .r_key = reth.r_key,
+                      .pd = qp.pd,
                       .length = reth.dma_length,
                       .address = reth.virtual_address};
   resp.drop_held_ack();
@@ -289,6 +291,9 @@ Execution execute_flush(DeviceState& device, Qp& qp, Request& request) {
 }  // namespace
 
 Execution execute(DeviceState& device, Qp& qp, Request& request) {
+  if (qp.init.type == QpType::xrc_target && !select_srq(device, qp, request.packet)) {
+    return request.refuse(NakCode::invalid_request);
+  }
   if (fault(Fault::open_per_device)) close_others(device, qp);
   if (!in_order(qp.resp.open, request.info)) return request.refuse(NakCode::invalid_request);
   if (!qp_allows(qp, request)) return request.refuse(NakCode::invalid_request);

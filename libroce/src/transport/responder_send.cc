@@ -41,7 +41,7 @@ ReadPart send_read_part(DeviceState& device, Qp& qp, Response& response, bool fi
   const bool last = response.packets == 1;
   const std::byte* data = nullptr;
   if (length != 0) {
-    data = device.memory.remote(response.r_key, qp.pd, qp.qpn, response.value, length, Access::remote_read);
+    data = device.memory.remote(response.r_key, response.pd, qp.qpn, response.value, length, Access::remote_read);
     if (data == nullptr && !fault(Fault::key_at_first_only) && !fault(Fault::dup_read_no_key))
       return ReadPart::key_gone;
   }

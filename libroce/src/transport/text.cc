@@ -88,6 +88,10 @@ std::string_view to_string(QpType type) {
       return "UD";
     case QpType::gsi:
       return "GSI";
+    case QpType::xrc_initiator:
+      return "XRC initiator";
+    case QpType::xrc_target:
+      return "XRC target";
   }
   return kUnknown;
 }

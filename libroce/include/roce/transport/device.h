@@ -32,6 +32,7 @@ struct Limits {
   std::uint32_t max_cq = 65536;
   std::uint32_t max_mr = 65536;  ///< memory regions and windows together; at most 2^20
   std::uint32_t max_srq = 1024;
+  std::uint32_t max_xrcd = 1024;
   std::uint32_t max_pd = 65536;
   std::uint32_t max_ah = 65536;
   std::uint32_t max_wr = 1U << 16;   ///< work requests in one queue
@@ -122,6 +123,15 @@ struct MrInit {
   /// Start of the region in its address space; empty: the value of the pointer. 0 with `Access::zero_based`.
   std::optional<std::uint64_t> address{};
   bool invalidatable = false;  ///< may be invalidated by LOCAL INVALIDATE and by the peer's SEND with invalidate
+};
+
+/// Parameters of an SRQ for XRC (IBTA vol. 1, annex A14).
+struct XrcSrqInit {
+  Pd pd{};      ///< of its receives, and of the memory that requests for it reach
+  Xrcd xrcd{};  ///< only the targets in it take requests for it
+  Cq cq{};      ///< where its receives complete
+  std::uint32_t capacity = 1;
+  std::uint8_t max_sge = 1;
 };
 
 /// Keys and range of a memory region.
@@ -232,12 +242,19 @@ class Device {
   VerbResult<void> request_notify(Cq cq, bool solicited_only);
 
   [[nodiscard]] VerbResult<Srq> create_srq(Pd pd, std::uint32_t capacity, std::uint8_t max_sge);
+  /// An SRQ for XRC may be destroyed at any time: a message that is under way for it is refused from then on.
   VerbResult<void> destroy_srq(Srq srq);
   /// Changes how many receives the SRQ holds. Error: `invalid_argument` for fewer than are in it, or than its limit.
   VerbResult<void> resize_srq(Srq srq, std::uint32_t capacity);
   VerbResult<void> post_srq_receive(Srq srq, const ReceiveRequest& request);
   /// Arms one `srq_limit` event for when fewer than `limit` receives are left; 0 disarms.
   VerbResult<void> arm_srq_limit(Srq srq, std::uint32_t limit);
+
+  [[nodiscard]] VerbResult<Xrcd> create_xrcd();
+  VerbResult<void> destroy_xrcd(Xrcd xrcd);
+  [[nodiscard]] VerbResult<Srq> create_xrc_srq(const XrcSrqInit& init);
+  /// Returns the number by which an initiator names the SRQ; one that is no longer in use is given out again late.
+  [[nodiscard]] VerbResult<XrcSrqn> xrc_srq_number(Srq srq) const;
 
   [[nodiscard]] VerbResult<Ah> create_ah(Pd pd, const AddressVector& address);
   VerbResult<void> destroy_ah(Ah ah);

@@ -26,6 +26,8 @@ using Mw = Handle<struct MwTag>;
 using Cq = Handle<struct CqTag>;
 /// Shared receive queue.
 using Srq = Handle<struct SrqTag>;
+/// XRC domain: of target QPs and the SRQs that their requests may name.
+using Xrcd = Handle<struct XrcdTag>;
 /// Address handle.
 using Ah = Handle<struct AhTag>;
 

@@ -13,10 +13,11 @@ namespace roce::transport {
 /// Properties of a QP that are fixed for its life.
 struct QpInit {
   QpType type = QpType::rc;
-  Pd pd{};
-  Cq send_cq{};
-  Cq receive_cq{};
-  std::optional<Srq> srq{};          ///< used instead of a receive queue of its own
+  Pd pd{};                           ///< not for XRC targets: requests name an SRQ, and use its PD
+  Cq send_cq{};                      ///< not for XRC targets
+  Cq receive_cq{};                   ///< not for XRC
+  Xrcd xrcd{};                       ///< for XRC targets only
+  std::optional<Srq> srq{};          ///< used instead of a receive queue of its own; not for XRC
   std::uint32_t max_send = 64;       ///< requests posted and not yet completed
   std::uint32_t max_receive = 64;    ///< without an SRQ
   std::uint8_t max_send_sge = 4;     ///< at most `Limits::max_sge`

@@ -13,8 +13,9 @@
 
 namespace roce::transport {
 
-/// The type of a queue pair. GSI is QP1, a datagram QP for management.
-enum class QpType : std::uint8_t { rc, uc, ud, gsi };
+/// The type of a queue pair. GSI is QP1, a datagram QP for management. The two ends of an XRC connection (IBTA vol. 1,
+/// annex A14): the initiator sends requests, each for an SRQ of the peer, and the target serves them.
+enum class QpType : std::uint8_t { rc, uc, ud, gsi, xrc_initiator, xrc_target };
 
 /// States of a queue pair (IBTA vol. 1, 10.3.1). SQE exists for UC and UD only.
 enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, err };
@@ -108,6 +109,7 @@ struct SendRequest {
   std::uint32_t immediate = 0;    ///< for operations with immediate; sent most significant byte first
   RKey invalidate{};              ///< remote key for SEND with invalidate, local key for LOCAL INVALIDATE
   RemoteAddress remote{};         ///< for RDMA, atomics, FLUSH
+  XrcSrqn xrc_srq{};              ///< for an XRC initiator: the peer's SRQ, whose PD the remote memory is in, too
   std::uint64_t compare_add = 0;  ///< COMPARE SWAP: value compared with; FETCH ADD: value added
   std::uint64_t swap = 0;         ///< COMPARE SWAP: value written if equal
   FlushTarget flush{};
