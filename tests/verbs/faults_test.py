@@ -31,6 +31,7 @@ PROGRAMS = (
     (["rping", "-s", "-a", SERVER, "-C", "60", "-V", "-S", "6000"], ["rping", "-c", "-a", SERVER, "-C", "60", "-V", "-S", "6000"]),
     (["ucmatose", "-C", "100", "-S", "3000"], ["ucmatose", "-C", "100", "-S", "3000", "-s", SERVER]),
     (["ibv_rc_pingpong", "-g", "0", "-c", "-n", "200"], ["ibv_rc_pingpong", "-g", "0", "-c", "-n", "200", SERVER]),
+    (["ibv_xsrq_pingpong", "-g", "0", "-n", "50"], ["ibv_xsrq_pingpong", "-g", "0", "-n", "50", SERVER]),
     (["ib_read_bw", "-n", "50"], ["ib_read_bw", "-n", "50", SERVER]),
 )
 

@@ -99,7 +99,7 @@ void Adapter::add(CqObject& cq) {
 }
 
 void Adapter::add(QpObject& qp) {
-  qps_[qp.qpn.value()] = &qp;
+  qps_.emplace(qp.qpn.value(), &qp);
 }
 
 void Adapter::add(SrqObject& srq) {
@@ -111,11 +111,29 @@ void Adapter::remove(const CqObject& cq) {
 }
 
 void Adapter::remove(const QpObject& qp) {
-  qps_.erase(qp.qpn.value());
+  std::erase_if(qps_, [&](const auto& entry) { return entry.second == &qp; });
 }
 
 void Adapter::remove(const SrqObject& srq) {
   srqs_.erase(srq.handle_of_device.index);
+}
+
+QpObject* Adapter::find_qp(Qpn qpn) const {
+  const auto found = qps_.find(qpn.value());
+  return found == qps_.end() ? nullptr : found->second;
+}
+
+void Adapter::add(const std::shared_ptr<XrcDomain>& domain) {
+  std::erase_if(domains_, [](const auto& each) { return each.expired(); });
+  domains_.push_back(domain);
+}
+
+std::shared_ptr<XrcDomain> Adapter::find_domain(const FileId& file) const {
+  for (const std::weak_ptr<XrcDomain>& each : domains_) {
+    std::shared_ptr<XrcDomain> domain = each.lock();
+    if (domain != nullptr && domain->file == file) return domain;
+  }
+  return nullptr;
 }
 
 void Adapter::on_event(const transport::Event& event) {
@@ -143,9 +161,12 @@ void Adapter::on_event(const transport::Event& event) {
 
 void Adapter::on_qp_event(const transport::Event& event) {
   const std::optional<ibv_event_type> type = type_of(event.type);
-  QpObject* qp = find(qps_, event.qpn.value());
-  if (!type || qp == nullptr) return;
-  object_of(qp->qp_base.context).events.push({.element = {.qp = &qp->qp_base}, .event_type = *type});
+  if (!type) return;
+  const auto [begin, end] = qps_.equal_range(event.qpn.value());
+  for (auto entry = begin; entry != end; ++entry) {
+    ibv_qp& qp = entry->second->qp_base;
+    object_of(qp.context).events.push({.element = {.qp = &qp}, .event_type = *type});
+  }
 }
 
 void Adapter::on_gone(const std::string& message) {

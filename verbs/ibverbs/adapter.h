@@ -19,6 +19,15 @@ struct ContextObject;
 struct CqObject;
 struct QpObject;
 struct SrqObject;
+struct XrcDomain;
+
+/// Tells a file from others; both 0 for none.
+struct FileId {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+
+  friend bool operator==(const FileId&, const FileId&) = default;
+};
 
 /// The part that all contexts of one device share: the engine, and the objects that its events are about.
 /// Contexts, CQs, QPs and SRQs are in its tables while they exist.
@@ -43,6 +52,11 @@ class Adapter {
   void remove(const CqObject& cq);
   void remove(const QpObject& qp);
   void remove(const SrqObject& srq);
+  /// Returns a QP with this number, or nullptr. An XRC target may have been opened several times.
+  [[nodiscard]] QpObject* find_qp(Qpn qpn) const;
+  void add(const std::shared_ptr<XrcDomain>& domain);
+  /// Returns the domain that was opened by a file, or nullptr.
+  [[nodiscard]] std::shared_ptr<XrcDomain> find_domain(const FileId& file) const;
 
  private:
   [[nodiscard]] link::LinkResult<std::unique_ptr<Engine>> start_engine();
@@ -52,9 +66,10 @@ class Adapter {
 
   const std::uint32_t forks_ = fork_count();
   EngineOptions options_;
-  std::unordered_map<std::uint32_t, CqObject*> cqs_;    // by the index of the handle
-  std::unordered_map<std::uint32_t, SrqObject*> srqs_;  // by the index of the handle
-  std::unordered_map<std::uint32_t, QpObject*> qps_;    // by QPN
+  std::unordered_map<std::uint32_t, CqObject*> cqs_;       // by the index of the handle
+  std::unordered_map<std::uint32_t, SrqObject*> srqs_;     // by the index of the handle
+  std::unordered_multimap<std::uint32_t, QpObject*> qps_;  // by QPN
+  std::vector<std::weak_ptr<XrcDomain>> domains_;
   std::mutex contexts_lock_;
   std::vector<ContextObject*> contexts_;
   std::mutex starting_;

@@ -37,6 +37,11 @@ void set_entries(verbs_context& context) {
   context.dealloc_td = free_thread_domain;
   context.alloc_parent_domain = alloc_parent_domain;
   context.query_rt_values = query_clock;
+  context.open_xrcd = open_xrc_domain;
+  context.close_xrcd = close_xrc_domain;
+  context.create_srq_ex = create_extended_srq;
+  context.get_srq_num = get_srq_number;
+  context.open_qp = open_target_qp;
 }
 
 [[nodiscard]] std::shared_ptr<Adapter> adapter_of(DeviceObject& device) {

@@ -37,6 +37,12 @@ int advise_memory(ibv_pd* pd, ibv_advise_mr_advice advice, std::uint32_t flags, 
 ibv_td* alloc_thread_domain(ibv_context* context, ibv_td_init_attr* init);
 int free_thread_domain(ibv_td* domain);
 ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* init);
+ibv_xrcd* open_xrc_domain(ibv_context* context, ibv_xrcd_init_attr* init);
+int close_xrc_domain(ibv_xrcd* xrcd);
+ibv_srq* create_extended_srq(ibv_context* context, ibv_srq_init_attr_ex* init);
+int get_srq_number(ibv_srq* srq, std::uint32_t* number);
+/// Opens an XRC target once more. It ends when all that were opened are destroyed.
+ibv_qp* open_target_qp(ibv_context* context, ibv_qp_open_attr* wanted);
 /// Reads the clock that the time stamps of completions are of.
 int query_clock(ibv_context* context, ibv_values_ex* values);
 

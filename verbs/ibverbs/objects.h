@@ -92,6 +92,21 @@ struct CqObject : ibv_cq_ex {
   return *static_cast<CqObject*>(reinterpret_cast<ibv_cq_ex*>(cq));
 }
 
+/// A domain that several `ibv_xrcd` may have, if they were opened by the same file.
+struct XrcDomain {
+  transport::Xrcd handle_of_device{};
+  FileId file{};             ///< nobody else's, if it was opened without a file
+  std::uint32_t opened = 0;  // changed under the engine's lock
+};
+
+struct XrcdObject : ibv_xrcd {
+  Engine* engine = nullptr;
+  std::shared_ptr<XrcDomain> domain;
+};
+[[nodiscard]] inline XrcdObject& object_of(ibv_xrcd* xrcd) {
+  return *static_cast<XrcdObject*>(xrcd);
+}
+
 struct SrqObject : ibv_srq {
   Engine* engine = nullptr;
   transport::Srq handle_of_device{};
@@ -105,8 +120,9 @@ struct SrqObject : ibv_srq {
 struct QpObject : ibv_qp_ex {
   Engine* engine = nullptr;
   Qpn qpn{};
-  ibv_qp_init_attr made_with{};          // with the capacities that it really has
-  std::unique_ptr<WorkBuilder> builder;  // if the program builds requests by functions
+  ibv_qp_init_attr made_with{};           // with the capacities that it really has
+  std::unique_ptr<WorkBuilder> builder;   // if the program builds requests by functions
+  std::shared_ptr<XrcDomain> xrc_domain;  // of an XRC target
   std::uint32_t events_taken = 0;
 };
 [[nodiscard]] inline QpObject& object_of(ibv_qp* qp) {

@@ -116,6 +116,7 @@ void set_remote(const ibv_send_wr& from, ibv_qp_type type, transport::SendReques
     to.immediate = be32toh(from.imm_data);
   }
   set_remote(from, type, to);
+  if (type == IBV_QPT_XRC_SEND) to.xrc_srq = XrcSrqn{from.qp_type.xrc.remote_srqn & k24Bits};
   return to;
 }
 

@@ -48,7 +48,7 @@ void fill(const Place& place, ibv_device_attr& out) {
   out.max_qp = static_cast<int>(limits.max_qp);
   out.max_qp_wr = static_cast<int>(limits.max_wr);
   out.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
-                         IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+                         IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_XRC;
   out.max_sge = out.max_sge_rd = out.max_srq_sge = limits.max_sge;
   out.max_cq = static_cast<int>(limits.max_cq);
   out.max_cqe = static_cast<int>(limits.max_cqe);
@@ -125,6 +125,7 @@ int query_device(ibv_context* context, const ibv_query_device_ex_input* input, i
                                   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
     constexpr std::uint32_t datagrams = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
     known.odp_caps = {IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT, {all, datagrams | IBV_ODP_SUPPORT_WRITE, datagrams}};
+    known.xrc_odp_caps = all;
     known.completion_timestamp_mask = ~std::uint64_t{0};
     known.hca_core_clock = kNanosecondsPerMillisecond;
     known.max_dm_size = kMostDeviceMemory;

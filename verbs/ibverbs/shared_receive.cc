@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shared receive queues.
+#include "verbs/ibverbs/shared_receive.h"
+
 #include <algorithm>
 #include <memory>
 
@@ -7,37 +9,46 @@
 #include "verbs/ibverbs/objects.h"
 #include "verbs/ibverbs/results.h"
 
+namespace roce::verbs {
+
+OrErrno<ibv_srq*> make_srq(ibv_pd* pd, void* srq_context, ibv_srq_attr& wanted, const XrcPart* xrc) {
+  PdObject& owner = object_of(pd);
+  if (const int error = error_of(owner); error != 0) return refused(error);
+  const transport::Limits limits = Engine::limits();
+  if (wanted.max_wr > limits.max_wr || wanted.max_sge > limits.max_sge) return refused(EINVAL);
+  auto srq = std::make_unique<SrqObject>();
+  srq->engine = owner.engine;
+  srq->context = pd->context;
+  srq->srq_context = srq_context;
+  srq->pd = pd;
+  srq->attributes = {std::max(wanted.max_wr, 1U), std::max(wanted.max_sge, 1U), 0};
+  const std::uint32_t capacity = srq->attributes.max_wr;
+  const auto max_sge = static_cast<std::uint8_t>(srq->attributes.max_sge);
+  const auto made = owner.engine->use([&](transport::Device& device, Time) {
+    auto handle = xrc == nullptr
+                      ? device.create_srq(owner.handle_of_device, capacity, max_sge)
+                      : device.create_xrc_srq({owner.handle_of_device, xrc->domain, xrc->cq, capacity, max_sge});
+    if (!handle) return handle;
+    srq->handle_of_device = *handle;
+    srq->handle = handle->index;
+    object_of(pd->context).adapter->add(*srq);
+    return handle;
+  });
+  if (!made) return refused(errno_of(made.error()));
+  ::pthread_mutex_init(&srq->mutex, nullptr);
+  ::pthread_cond_init(&srq->cond, nullptr);
+  wanted.max_wr = srq->attributes.max_wr;
+  wanted.max_sge = srq->attributes.max_sge;
+  return srq.release();
+}
+
+}  // namespace roce::verbs
+
 using namespace roce;
 using namespace roce::verbs;
 
 struct ibv_srq* ibv_create_srq(struct ibv_pd* pd, struct ibv_srq_init_attr* init) {
-  return object_of([&]() -> OrErrno<ibv_srq*> {
-    PdObject& owner = object_of(pd);
-    if (const int error = error_of(owner); error != 0) return refused(error);
-    const transport::Limits limits = Engine::limits();
-    if (init->attr.max_wr > limits.max_wr || init->attr.max_sge > limits.max_sge) return refused(EINVAL);
-    auto srq = std::make_unique<SrqObject>();
-    srq->engine = owner.engine;
-    srq->context = pd->context;
-    srq->srq_context = init->srq_context;
-    srq->pd = pd;
-    srq->attributes = {std::max(init->attr.max_wr, 1U), std::max(init->attr.max_sge, 1U), 0};
-    const auto made = owner.engine->use([&](transport::Device& device, Time) {
-      auto handle = device.create_srq(owner.handle_of_device, srq->attributes.max_wr,
-                                      static_cast<std::uint8_t>(srq->attributes.max_sge));
-      if (!handle) return handle;
-      srq->handle_of_device = *handle;
-      srq->handle = handle->index;
-      object_of(pd->context).adapter->add(*srq);
-      return handle;
-    });
-    if (!made) return refused(errno_of(made.error()));
-    ::pthread_mutex_init(&srq->mutex, nullptr);
-    ::pthread_cond_init(&srq->cond, nullptr);
-    init->attr.max_wr = srq->attributes.max_wr;
-    init->attr.max_sge = srq->attributes.max_sge;
-    return srq.release();
-  });
+  return object_of([&] { return make_srq(pd, init->srq_context, init->attr, nullptr); });
 }
 
 int ibv_modify_srq(struct ibv_srq* srq, struct ibv_srq_attr* attributes, int mask) {

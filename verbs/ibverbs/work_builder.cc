@@ -82,6 +82,7 @@ void set_setters(ibv_qp_ex& qp) {
   qp.wr_set_ud_addr = [](ibv_qp_ex* self, ibv_ah* ah, std::uint32_t qpn, std::uint32_t q_key) {
     builder_of(self).set_address(ah, qpn, q_key);
   };
+  qp.wr_set_xrc_srqn = [](ibv_qp_ex* self, std::uint32_t number) { builder_of(self).set_srq(number); };
 }
 
 }  // namespace
@@ -147,6 +148,10 @@ void WorkBuilder::set_inline_data(const ibv_data_buf* pieces, std::size_t count)
 
 void WorkBuilder::set_address(ibv_ah* ah, std::uint32_t qpn, std::uint32_t q_key) noexcept {
   change_last([&](Request& request) { request.wr.wr.ud = {ah, qpn, q_key}; });
+}
+
+void WorkBuilder::set_srq(std::uint32_t number) noexcept {
+  change_last([&](Request& request) { request.wr.qp_type.xrc.remote_srqn = number; });
 }
 
 int WorkBuilder::complete(ibv_qp& qp) {

@@ -28,6 +28,7 @@ class WorkBuilder {
   /// Copies the data: the program may change them at once.
   void set_inline_data(const ibv_data_buf* pieces, std::size_t count) noexcept;
   void set_address(ibv_ah* ah, std::uint32_t qpn, std::uint32_t q_key) noexcept;
+  void set_srq(std::uint32_t number) noexcept;
   /// Posts the requests until one is refused, and forgets them. Returns 0 or a number of errno.h.
   [[nodiscard]] int complete(ibv_qp& qp);
 

@@ -92,6 +92,15 @@ def one(run):
     return do
 
 
+# Beside the matrix, which XRC would change altogether.
+XRC = [f"ib_{test} -F -n {count} -u 20 -m {mtu} {options} -c XRC" for test, count, mtu, options in (
+    ("send_bw", 128, 1024, "-s 2 --use-srq -t 32"), ("send_bw", 128, 1024, "-s 4097 --use-srq -b -t 32"),
+    ("send_bw", 32, 4096, "-s 65536 --use-srq -q 2 -t 32"), ("send_bw", 128, 256, "-s 1023 --use-srq -e -t 32"),
+    ("send_lat", 128, 2048, "-s 100 --use-srq"), ("send_lat", 128, 2048, "-s 3000 --use-srq -I 0"),
+    ("write_bw", 128, 1024, "-s 4096 -t 32"), ("write_bw", 128, 512, "-s 1023 -b -q 2 -t 32"), ("write_lat", 128, 2048, "-s 2 -I 64"),
+    ("read_bw", 128, 1024, "-s 4096 -t 32"), ("read_lat", 128, 256, "-s 1023"), ("atomic_bw", 128, 1024, "-t 32"))]
+
+
 # perftest takes up to 16 completions for an event, and waits for the next event with others in the CQ. Where nothing is acknowledged
 # that ends now and then only.
 UNSTEADY = re.compile(r"-c U[CD] .*-e -b -q 4")
@@ -105,7 +114,8 @@ def runs():
     possible = [run for run in (dict(zip(FACTORS, levels)) for levels in itertools.product(*FACTORS.values())) if is_possible(run)]
     random.Random(1).shuffle(possible)
     commands = {" ".join(words(run)): run for run in (*covering(FACTORS, is_possible), *possible)}
-    return {name: one(commands[name]) for name in itertools.islice((name for name in commands if not UNSTEADY.search(name)), RUNS)}
+    matrix = itertools.islice((name for name in commands if not UNSTEADY.search(name)), RUNS)
+    return {name: one(commands[name]) for name in matrix} | {command: lambda pairs, words=command.split(): pairs.judge(*words) for command in XRC}
 
 
 if __name__ == "__main__":
