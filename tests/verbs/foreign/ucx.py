@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Every test of ucx_perftest, as Debian has it, over our libibverbs, by each transport of UCX and each layout of data that can do it.
-ucx_perftest compares no data. judge.py has the usage."""
+ucx_perftest compares no data. UCX's own example of a client and a server, which connect by RDMA CM, shows what has come. judge.py has the
+usage."""
 
+import itertools
+import os
+import pathlib
+import string
 import subprocess
 import sys
 
 from judge import judge
-from pairs import PORT
+from pairs import CLIENT, PORT, SERVER
 
-PACKAGES = {"ucx_perftest": "ucx-utils", "tcpdump": "tcpdump", "ethtool": "ethtool"}
+EXAMPLE = pathlib.Path("/usr/share/doc/libucx-dev/examples/ucp_client_server.c")
+PACKAGES = {"ucx_perftest": "ucx-utils", str(EXAMPLE): "libucx-dev", "gcc": "gcc", "tcpdump": "tcpdump", "ethtool": "ethtool"}
 UCP = {"UCX_TLS": "rc_verbs,ud_verbs,self", "UCX_NET_DEVICES": "roce_lo:1"}
 SIZES = (8, 1024, 65536, 1 << 20)
 LARGE = ("65536", "1048576")  # more of these than a few are too much for the capture
@@ -59,8 +65,29 @@ def one(options, environment):
     return do
 
 
+def by_rdma_cm(kind, size):
+    """The function that sends messages by UCX's example, and looks at the last of those that came."""
+
+    def do(pairs):
+        program = os.path.join(pairs.folder, "client_server")
+        subprocess.run(["gcc", "-O1", "-I", EXAMPLE.parent, "-o", program, EXAMPLE, "-lucp", "-lucs"], check=True)
+        capture = pairs.capture()
+        # Unless a transport by sockets is left out, it connects by that.
+        environment = {**UCP, "UCX_SOCKADDR_TLS_PRIORITY": "rdmacm"}
+        options = ["-c", kind, "-s", str(size), "-i", "3", "-p", str(PORT)]
+        server = pairs.start(SERVER, "stdbuf", "-oL", program, *options, **environment)
+        pairs.until_said(server, "server is listening")
+        client = pairs.start(CLIENT, program, "-a", SERVER, *options, **environment)
+        shown, _ = client.communicate(timeout=pairs.patience)
+        pairs.assertEqual(client.returncode, 0, shown)
+        # The last byte ends the text.
+        pairs.until_said(server, "".join(itertools.islice(itertools.cycle(string.ascii_uppercase), size - 1)))
+        pairs.judge_wire(*capture)
+    return do
+
+
 def main():
-    runs = {}
+    runs = {f"client_server {kind} {size}": by_rdma_cm(kind, size) for kind in ("stream", "tag", "am") for size in (16, 5000, 100_000)}
     for transports in ("rc_verbs,ud_verbs,self", "ud_verbs,self"):
         for test in (*MESSAGES, *ATOMICS):
             for size in (8,) if test in ATOMICS else SIZES:
