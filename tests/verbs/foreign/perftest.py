@@ -105,7 +105,7 @@ XRC = [f"ib_{test} -F -n {count} -u 20 -m {mtu} {options} -c XRC" for test, coun
 # that ends now and then only.
 UNSTEADY = re.compile(r"-c U[CD] .*-e -b -q 4")
 CANNOT = {"ib_send_bw -F -n 32 -u 20 -m 2048 -t 32 -s 1023 -c UD -R -b --use_old_post_send --use-srq -I 64":
-          "the server refuses the request, with status 2; why is open"}
+          "its server posts a receive to a queue pair that has a shared queue, which no device allows, and refuses the client"}
 
 
 def runs():
