@@ -11,7 +11,7 @@ from judge import HERE, judge
 from pairs import CLIENT, PORT, SERVER
 
 PACKAGES = {"ibv_rc_pingpong": "ibverbs-utils", "rping": "rdmacm-utils", "fi_pingpong": "libfabric-bin", "qperf": "qperf", "fio": "fio",
-            "/usr/include/librpma.h": "librpma-dev", "gcc": "gcc", "tcpdump": "tcpdump", "ethtool": "ethtool"}
+            "/usr/include/librpma.h": "librpma-dev", "gcc": "gcc", "valgrind": "valgrind", "tcpdump": "tcpdump", "ethtool": "ethtool"}
 QPERF_PORT = 19765
 FABRIC_PORT = 47592
 FABRIC_SERVER, FABRIC_CLIENT = "10.90.0.1", "10.90.0.2"
@@ -162,6 +162,10 @@ def runs():
     for options in ((), ("-e",), ("-s", "100000"), ("-m", "256")):
         command = ["ibv_xsrq_pingpong", "-g", "0", "-n", "100", *options]
         named[" ".join([command[0], *options])] = lambda pairs, words=command: pairs.assertIn("success", pairs.run_pair(*words))
+    watched_memory = ["valgrind", "-q", "--leak-check=full", "--errors-for-leak-kinds=definite,indirect", "--error-exitcode=99"]
+    for kind, *options in (("rc",), ("rc", "-e"), ("uc",), ("ud",), ("srq",), ("xsrq",)):
+        command = [f"ibv_{kind}_pingpong", "-g", "0", "-n", "50", *options]
+        named[f"valgrind ibv_{kind}_pingpong {' '.join(options)}".strip()] = lambda pairs, words=command: pairs.run_pair(*watched_memory, *words)
     for size in (23, 6000, 65535):
         both = ["-a", SERVER, "-C", "20", "-V", "-S", str(size)]
         named[f"rping -S {size}"] = connected(["rping", "-s", *both], ["rping", "-c", "-v", *both], "ping data: rdma-ping-19")
