@@ -140,12 +140,13 @@ ROOMS = {
     # A libibverbs.so.1 and a librdmacm.so.1 of our own, and roce-run, which puts them in front of programs.
     "verbs/report": _room(""),
     "verbs/cm": _room("roce/cm roce/wire"),
-    "verbs/devices": _room("roce/live roce/port roce/transport roce/wire"),
+    "verbs/counters": _room(""),
+    "verbs/devices": _room("roce/live roce/port roce/transport roce/wire verbs/counters"),
     "verbs/port": _room("roce/link roce/wire"),
-    "verbs/engine": _room("roce/link roce/live roce/port roce/transport roce/wire verbs/port"),
-    "verbs/ibverbs": _room("roce/port roce/transport verbs/devices verbs/engine verbs/port verbs/report"),
+    "verbs/engine": _room("roce/link roce/live roce/port roce/transport roce/wire verbs/counters verbs/port"),
+    "verbs/ibverbs": _room("roce/port roce/transport verbs/counters verbs/devices verbs/engine verbs/port verbs/report"),
     "verbs/rdmacm": _room("roce/cm roce/link roce/live roce/wire verbs/cm verbs/port verbs/report"),
-    "verbs/paths": _room(""),
+    "verbs/paths": _room("verbs/counters"),
     "verbs/portd": _room("roce/cm roce/link roce/live roce/port roce/transport roce/wire command_line verbs/cm verbs/devices verbs/port"),
     "verbs/run": _room("roce/link roce/port command_line verbs/devices verbs/port"),
 

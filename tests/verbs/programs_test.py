@@ -83,6 +83,29 @@ class ProgramsTest(Pairs):
         self.assertIn("100 iters", self.run_pair("ibv_uc_pingpong", "-g", "0", "-e", "-n", "100"))
         self.assertIn("100 iters", self.run_pair("ibv_srq_pingpong", "-g", "0", "-e", "-n", "100"))
 
+    def counters(self, address, *names):
+        """What some counters of the device at an address are now, in their folder ports/1."""
+        files = [f"/sys/class/infiniband/roce_lo/ports/1/{name}" for name in names]
+        process = self.start(address, "cat", *files)
+        shown, _ = process.communicate(timeout=WAIT)
+        self.assertEqual(process.returncode, 0, shown)
+        return [int(line) for line in shown.splitlines()]
+
+    def test_counts_what_is_on_the_wire(self):
+        names = ("hw_counters/rx_write_requests", "hw_counters/sent_pkts", "counters/port_xmit_packets", "counters/port_rcv_packets",
+                 "counters/port_rcv_data", "counters/link_downed")
+        before = self.counters(SERVER, *names)
+        tcpdump, path = self.capture()
+        self.run_pair("ib_write_bw", "-F", "-n", "30", "-s", "10000", "-u", "20")
+        self.end(tcpdump, path)
+        # The programs have ended, and others have begun.
+        added = [now - then for now, then in zip(self.counters(SERVER, *names), before)]
+        shown = subprocess.run(["tcpdump", "-r", path, "-n", "-q", "udp port 4791"], capture_output=True, text=True, check=True).stdout
+        sent = [line for line in shown.splitlines() if f"IP {SERVER}." in line]
+        lengths = [int(line.rsplit(" ", 1)[1]) for line in shown.splitlines() if f"> {SERVER}.4791" in line]
+        self.assertEqual(added, [30, len(sent), len(sent), len(lengths), sum(lengths) // 4, 0])
+        self.assertGreater(len(sent), 0)
+
     def test_xrc(self):
         # Its server sends before the client's target is ready, and so once more: what is on the wire is not judged.
         self.assertIn("success", self.run_pair("ibv_xsrq_pingpong", "-g", "0", "-e", "-n", "100"))

@@ -15,6 +15,9 @@
 #include <system_error>
 #include <vector>
 
+#include "roce/transport/counters.h"
+#include "verbs/counters/counter_page.h"
+
 namespace roce::verbs {
 
 namespace {
@@ -36,6 +39,20 @@ class Writer {
     std::error_code error;
     fs::rename(made, path, error);
     if (error) fail(path, error.message());
+  }
+  /// Makes a file of this size that begins with `begin` and then has zeros, unless it is there and begins like that:
+  /// then others may have it mapped.
+  void page(const fs::path& path, std::span<const char> begin, std::size_t size) {
+    std::error_code error;
+    const std::uintmax_t found = fs::file_size(path, error);
+    std::string there(begin.size(), '\0');
+    if (!error && found == size && std::ifstream{path, std::ios::binary}.read(there.data(), std::ssize(there)) &&
+        std::ranges::equal(there, begin)) {
+      return;
+    }
+    std::string text(begin.begin(), begin.end());
+    text.resize(size);
+    file(path, text);
   }
   void link(const fs::path& path, const fs::path& target) {
     std::error_code error;
@@ -116,6 +133,62 @@ void write_port(Writer& writer, const fs::path& folder, const Place& place) {
   writer.file(folder / "gid_attrs" / "ndevs" / "0", place.interface + "\n");
 }
 
+/// Counters of ports by the names that InfiniBand has for them; `counter` is null where there is nothing to count.
+struct PortCounter {
+  std::string_view name;
+  std::uint64_t transport::Counters::*counter = nullptr;
+  std::uint16_t unit = 1;
+};
+constexpr std::uint16_t kWord = 4;  // bytes: what data are counted in
+constexpr std::array kPortCounters{
+    PortCounter{"port_xmit_data", &transport::Counters::sent_bytes, kWord},
+    PortCounter{"port_rcv_data", &transport::Counters::received_bytes, kWord},
+    PortCounter{"port_xmit_packets", &transport::Counters::sent_packets},
+    PortCounter{"port_rcv_packets", &transport::Counters::received_packets},
+    PortCounter{"port_rcv_errors", &transport::Counters::icrc_errors},
+    PortCounter{"port_xmit_discards"},
+    PortCounter{"port_xmit_wait"},
+    PortCounter{"port_rcv_constraint_errors"},
+    PortCounter{"port_xmit_constraint_errors"},
+    PortCounter{"port_rcv_remote_physical_errors"},
+    PortCounter{"port_rcv_switch_relay_errors"},
+    PortCounter{"excessive_buffer_overrun_errors"},
+    PortCounter{"link_downed"},
+    PortCounter{"link_error_recovery"},
+    PortCounter{"local_link_integrity_errors"},
+    PortCounter{"symbol_error"},
+    PortCounter{"VL15_dropped"},
+};
+
+/// Writes the files of a port's counters, which tell what there is, and the names into the page that they show.
+void write_counters(Writer& writer, const fs::path& root, const fs::path& port, const Place& place) {
+  std::vector<CounterPage::Name> names;
+  const auto add = [&](std::string_view folder, std::string_view name, std::size_t counter, std::uint16_t unit) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    CounterPage::Name entry{.counter = static_cast<std::uint16_t>(counter), .unit = unit};
+    const auto is_same = [&](const CounterPage::Name& other) { return path == other.path.data(); };
+    if (std::ranges::any_of(names, is_same) || path.size() >= entry.path.size()) return;
+    std::ranges::copy(path, entry.path.begin());
+    names.push_back(entry);
+    writer.file(port / path, "0\n");
+  };
+  const std::span<const transport::CounterName> all = transport::counter_names();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const std::string_view name : {all[i].name, all[i].rxe, all[i].mlx5}) {
+      if (!name.empty()) add("hw_counters", name, i, 1);
+    }
+    for (const PortCounter& counter : kPortCounters) {
+      if (counter.counter == all[i].member) add("counters", counter.name, i, counter.unit);
+    }
+  }
+  for (const PortCounter& counter : kPortCounters) {
+    if (counter.counter == nullptr) writer.file(port / "counters" / counter.name, "0\n");
+  }
+  names.resize(CounterPage::kNames);
+  const std::span<const char> bytes{reinterpret_cast<const char*>(names.data()), names.size() * sizeof names.front()};
+  writer.page(root.string() + kCounterFolder + place.device_name(), bytes, sizeof(CounterPage));
+}
+
 void write_device(Writer& writer, const fs::path& root, const Place& place, std::size_t number) {
   const std::string verbs = verbs_name(number);
   const fs::path device = root / "sys/class/infiniband" / place.device_name();
@@ -125,6 +198,7 @@ void write_device(Writer& writer, const fs::path& root, const Place& place, std:
   writer.file(device / "node_desc", "roce-verbs\n");
   writer.file(device / "fw_ver", ROCE_VERSION "\n");
   write_port(writer, device / "ports" / "1", place);
+  write_counters(writer, root, device / "ports" / "1", place);
   // A card has a NUMA node and processors near to it; this one is everywhere.
   writer.file(device / "device" / "numa_node", "-1\n");
   writer.folder(device / "device" / "net" / place.interface);
@@ -155,6 +229,7 @@ tl::expected<void, std::string> write_device_tree(const fs::path& root, std::spa
   writer.keep_only(root / "sys/class/infiniband", "roce_", devices);
   writer.keep_only(root / "sys/class/infiniband_verbs", "uverbs", verbs);
   writer.keep_only(root / "dev/infiniband", "uverbs", verbs);
+  writer.keep_only(root.string() + kCounterFolder, "roce_", devices);
   if (!writer.error().empty()) return tl::unexpected(writer.error());
   return {};
 }

@@ -88,20 +88,21 @@ link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& opt
     return tl::unexpected(link::LinkError{.message = "cannot make the device: " + to_string(device.error())});
   }
   const std::uint64_t speed = port::link_speed_bps(options.interface).value_or(port::Port::kUsualSpeed);
-  std::unique_ptr<Engine> engine{
-      new Engine{std::move(*device), std::move(*link), std::move(share.daemon), speed, std::move(callbacks)}};
+  std::unique_ptr<Engine> engine{new Engine{std::move(*device), std::move(*link), std::move(share.daemon), speed,
+                                            options.counter_file, std::move(callbacks)}};
   const SignalsBlocked blocked;
   engine->thread_ = std::make_unique<std::thread>([&running = *engine] { running.serve(); });
   return engine;
 }
 
 Engine::Engine(transport::Device device, std::unique_ptr<link::UdpLink> link, link::FileDescriptor port_daemon,
-               std::uint64_t bits_per_second, Callbacks callbacks)
+               std::uint64_t bits_per_second, const std::string& counter_file, Callbacks callbacks)
     : device_(std::move(device)),
       link_(std::move(link)),
       port_daemon_(std::move(port_daemon)),
       port_(device_, *link_, nullptr, nullptr, bits_per_second),
       callbacks_(std::move(callbacks)),
+      counters_(counter_file, device_.config().shard),
       fork_count_(fork_count()) {}
 
 Engine::~Engine() {
@@ -147,7 +148,10 @@ bool Engine::turn_port() {
   unsent_posts_ = 0;
   if (is_gone_) return false;
   const link::LinkResult<bool> moved = port_.turn(now());
-  if (moved) return *moved;
+  if (moved) {
+    if (*moved) is_counted_ = false;
+    return *moved;
+  }
   lose(moved.error().message);
   return false;
 }

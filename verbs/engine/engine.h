@@ -20,6 +20,7 @@
 #include "roce/transport/device.h"
 #include "roce/wire/time.h"
 #include "roce/wire/types.h"
+#include "verbs/engine/counter_part.h"
 #include "verbs/engine/wakeup.h"
 #include "verbs/port/port_share.h"
 
@@ -31,6 +32,7 @@ struct EngineOptions {
   std::string interface;       ///< the interface that has it
   MacAddress mac{};            ///< of that interface
   std::uint32_t path_mtu = 0;  ///< bytes: 256, 512, 1024, 2048 or 4096
+  std::string counter_file{};  ///< a `CounterPage` to count in; empty: none
 };
 
 /// When the packets of posted requests leave.
@@ -110,7 +112,7 @@ class Engine {
   };
 
   Engine(transport::Device device, std::unique_ptr<link::UdpLink> link, link::FileDescriptor port_daemon,
-         std::uint64_t bits_per_second, Callbacks callbacks);
+         std::uint64_t bits_per_second, const std::string& counter_file, Callbacks callbacks);
   [[nodiscard]] static Time now();
   [[nodiscard]] Urgency urgency_of(Qpn qp) const;
   void sent(Urgency urgency);
@@ -127,6 +129,8 @@ class Engine {
   [[nodiscard]] bool program_polls() const;
   [[nodiscard]] bool program_posts() const;
   void wait();
+  /// Publishes the counters if packets have moved since, and not too often. Under the lock.
+  void count(Time time);
   /// Loses the engine if the daemon that lent it its share of the port has ended.
   void look_after_port_daemon();
 
@@ -136,6 +140,9 @@ class Engine {
   link::FileDescriptor port_daemon_;        // none if the port is all its own
   port::Port port_;
   Callbacks callbacks_;
+  CounterPart counters_;
+  Time counted_at_ = Time::min();
+  bool is_counted_ = true;  // no packet has moved since
   Wakeup wakeup_;
   std::uint32_t fork_count_;  // at the start
 

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -29,6 +30,8 @@ constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
 /// A daemon that has ended is noticed within this time, or when the thread wakes up.
 constexpr Duration kDaemonInterval = std::chrono::milliseconds{100};
+/// Counters are written for others to see so often, which takes as long as there are QPs.
+constexpr Duration kCountInterval = std::chrono::milliseconds{100};
 constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the rest would be twice as long
 
 [[nodiscard]] timespec timespec_of(Duration duration) {
@@ -56,6 +59,8 @@ void Engine::serve() {
     if (now() - daemon_at > kDaemonInterval) {
       daemon_at = now();
       look_after_port_daemon();
+      const std::scoped_lock lock{mutex_};
+      count(daemon_at);
     }
     if (program_polls()) {
       std::this_thread::sleep_for(kPollRest);
@@ -91,12 +96,22 @@ void Engine::look_after_port_daemon() {
   lose("roce-portd, which held UDP port 4791 for this program, has ended");
 }
 
+void Engine::count(Time time) {
+  if (is_counted_ || time < counted_at_ + kCountInterval) return;
+  counters_.publish(device_.counters());
+  counted_at_ = time;
+  is_counted_ = true;
+}
+
 void Engine::wait() {
   std::array<pollfd, 4> polled{};
   Time until = kNever;
   {
     const std::scoped_lock lock{mutex_};
     until = port_.next_timeout();
+    count(now());
+    // What is not counted yet is so in time.
+    if (!is_counted_) until = std::min(until, counted_at_ + kCountInterval);
     sleeps_until_ = until;
     const bool writes = port_.wants_to_write();
     polled[0] = {.fd = link_->fd(), .events = static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), .revents = 0};

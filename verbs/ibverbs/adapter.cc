@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/ibverbs/adapter.h"
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "verbs/counters/counter_page.h"
 #include "verbs/ibverbs/objects.h"
 #include "verbs/port/port_share.h"
 #include "verbs/report/complain.h"
@@ -36,6 +38,12 @@ namespace {
   }
 }
 
+/// Returns the file of a device's counters in the tree that roce-run has made; nothing without one.
+[[nodiscard]] std::string counter_file_of(const Place& place) {
+  const char* const tree = std::getenv("ROCE_VERBS_TREE");
+  return tree == nullptr ? std::string{} : tree + (kCounterFolder + place.device_name());
+}
+
 template <typename Table>
 [[nodiscard]] auto find(const Table& table, std::uint32_t key) -> typename Table::mapped_type {
   const auto found = table.find(key);
@@ -45,7 +53,11 @@ template <typename Table>
 }  // namespace
 
 Adapter::Adapter(const Place& place)
-    : options_{.address = place.address, .interface = place.interface, .mac = place.mac, .path_mtu = place.path_mtu} {}
+    : options_{.address = place.address,
+               .interface = place.interface,
+               .mac = place.mac,
+               .path_mtu = place.path_mtu,
+               .counter_file = counter_file_of(place)} {}
 
 OrErrno<Engine*> Adapter::engine() {
   const std::scoped_lock lock{starting_};

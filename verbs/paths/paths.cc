@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include "verbs/paths/counter_files.h"
 
 namespace {
 
@@ -48,6 +51,17 @@ class Path {
   char replaced_[PATH_MAX];
 };
 
+/// The same for a file that is opened: that of a counter has the number of this moment in it.
+class OpenedPath {
+ public:
+  explicit OpenedPath(const char* path) : path_(path), file_(tree(), path_.get()) {}
+  [[nodiscard]] const char* get() const { return file_.path(); }
+
+ private:
+  Path path_;
+  roce::verbs::CounterFile file_;
+};
+
 /// Returns the C library's own function.
 template <typename Function>
 [[nodiscard]] Function* next(const char* name) {
@@ -77,7 +91,7 @@ extern "C" {
     va_start(rest, flags);                                             \
     const mode_t mode = has_mode(flags) ? va_arg(rest, mode_t) : 0;    \
     va_end(rest);                                                      \
-    return real(Path{path}.get(), flags, mode);                        \
+    return real(OpenedPath{path}.get(), flags, mode);                  \
   }
 #define ROCE_OPENAT(name)                                                   \
   int name(int folder, const char* path, int flags, ...) {                  \
@@ -86,7 +100,7 @@ extern "C" {
     va_start(rest, flags);                                                  \
     const mode_t mode = has_mode(flags) ? va_arg(rest, mode_t) : 0;         \
     va_end(rest);                                                           \
-    return real(folder, Path{path}.get(), flags, mode);                     \
+    return real(folder, OpenedPath{path}.get(), flags, mode);               \
   }
 
 ROCE_OPEN(open)
@@ -108,12 +122,12 @@ int __lxstat64(int version, const char* path, struct stat64* out);
 int __fxstatat(int version, int folder, const char* path, struct stat* out, int flags);
 int __fxstatat64(int version, int folder, const char* path, struct stat64* out, int flags);
 
-ROCE_WITH_PATH(int, __open_2, (const char* path, int flags), , Path{path}.get(), flags)
-ROCE_WITH_PATH(int, __open64_2, (const char* path, int flags), , Path{path}.get(), flags)
-ROCE_WITH_PATH(int, __openat_2, (int folder, const char* path, int flags), , folder, Path{path}.get(), flags)
-ROCE_WITH_PATH(int, __openat64_2, (int folder, const char* path, int flags), , folder, Path{path}.get(), flags)
-ROCE_WITH_PATH(FILE*, fopen, (const char* path, const char* mode), , Path{path}.get(), mode)
-ROCE_WITH_PATH(FILE*, fopen64, (const char* path, const char* mode), , Path{path}.get(), mode)
+ROCE_WITH_PATH(int, __open_2, (const char* path, int flags), , OpenedPath{path}.get(), flags)
+ROCE_WITH_PATH(int, __open64_2, (const char* path, int flags), , OpenedPath{path}.get(), flags)
+ROCE_WITH_PATH(int, __openat_2, (int folder, const char* path, int flags), , folder, OpenedPath{path}.get(), flags)
+ROCE_WITH_PATH(int, __openat64_2, (int folder, const char* path, int flags), , folder, OpenedPath{path}.get(), flags)
+ROCE_WITH_PATH(FILE*, fopen, (const char* path, const char* mode), , OpenedPath{path}.get(), mode)
+ROCE_WITH_PATH(FILE*, fopen64, (const char* path, const char* mode), , OpenedPath{path}.get(), mode)
 ROCE_WITH_PATH(int, access, (const char* path, int mode), noexcept, Path{path}.get(), mode)
 ROCE_WITH_PATH(int, faccessat, (int folder, const char* path, int mode, int flags), noexcept, folder, Path{path}.get(),
                mode, flags)
@@ -144,6 +158,10 @@ ROCE_WITH_PATH(int, scandir64,
                (const char* path, dirent64*** list, int (*is_wanted)(const dirent64*),
                 int (*compare)(const dirent64**, const dirent64**)),
                , Path{path}.get(), list, is_wanted, compare)
+ROCE_WITH_PATH(ssize_t, getxattr, (const char* path, const char* name, void* out, size_t size), noexcept,
+               Path{path}.get(), name, out, size)
+ROCE_WITH_PATH(ssize_t, lgetxattr, (const char* path, const char* name, void* out, size_t size), noexcept,
+               Path{path}.get(), name, out, size)
 ROCE_WITH_PATH(ssize_t, readlink, (const char* path, char* out, size_t size), noexcept, Path{path}.get(), out, size)
 ROCE_WITH_PATH(ssize_t, readlinkat, (int folder, const char* path, char* out, size_t size), noexcept, folder,
                Path{path}.get(), out, size)
