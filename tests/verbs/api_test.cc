@@ -85,6 +85,8 @@ TEST_F(Verbs, AllocatesBuffersForPrograms) {
   EXPECT_EQ(enlist(other, buffer, memory, 1, 0), nullptr);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(ibv_dealloc_pd(other), 0);
+  EXPECT_EQ(later_function<int(void*)>("ibv_export_buf_dmabuf_fd", "IBVERBS_1.18")(buffer), -1);
+  EXPECT_EQ(errno, ENODATA);
   release(buffer);
 }
 
@@ -363,6 +365,23 @@ TEST_F(Verbs, AParentDomainStandsForItsPd) {
   EXPECT_EQ(ibv_dereg_mr(region), 0);
   EXPECT_EQ(ibv_dealloc_pd(domain), 0);
   EXPECT_EQ(ibv_dealloc_td(thread_domain), 0);
+}
+
+TEST_F(Verbs, RefusesKindsOfParentDomainsThatItDoesNotKnow) {
+  ibv_parent_domain_init_attr wanted{};
+  wanted.pd = pd_;
+  // The bit that allows memory which a confidential guest does not protect, without its name, which came with
+  // rdma-core 65.
+  wanted.comp_mask = 1U << 2;
+  ibv_pd* const domain = ibv_alloc_parent_domain(context_, &wanted);
+  ASSERT_NE(domain, nullptr);
+  EXPECT_EQ(ibv_dealloc_pd(domain), 0);
+  wanted.comp_mask = 1U << 3;
+  EXPECT_EQ(ibv_alloc_parent_domain(context_, &wanted), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+  wanted = {};
+  EXPECT_EQ(ibv_alloc_parent_domain(context_, &wanted), nullptr);
+  EXPECT_EQ(errno, EINVAL);
 }
 
 TEST_F(Verbs, ARegionOfNoBytesHasKeys) {

@@ -41,3 +41,8 @@ struct ibv_mr* ibv_reg_buf_mr(struct ibv_pd* pd, struct ibv_buf* buffer, void* a
     return register_memory(pd, {address, length, std::nullopt, static_cast<unsigned>(access)});
   });
 }
+
+int ibv_export_buf_dmabuf_fd(struct ibv_buf* /*buffer*/) {
+  errno = ENODATA;
+  return -1;
+}

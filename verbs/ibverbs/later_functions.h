@@ -15,5 +15,6 @@ int ibv_query_port_speed(struct ibv_context* context, uint32_t port, uint64_t* s
 void* ibv_alloc_buf(struct ibv_pd* pd, size_t size, struct ibv_buf** buffer);
 void ibv_free_buf(struct ibv_buf* buffer);
 struct ibv_mr* ibv_reg_buf_mr(struct ibv_pd* pd, struct ibv_buf* buffer, void* address, size_t length, int access);
+int ibv_export_buf_dmabuf_fd(struct ibv_buf* buffer);
 }
 #pragma GCC visibility pop
