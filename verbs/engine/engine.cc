@@ -12,6 +12,7 @@
 #include "roce/port/link_speed.h"
 #include "roce/port/udp_meta.h"
 #include "roce/transport/profile.h"
+#include "verbs/engine/exits.h"
 #include "verbs/engine/forks.h"
 
 namespace roce::verbs {
@@ -29,6 +30,8 @@ constexpr std::uint32_t kMaxQps = 4096;
 constexpr std::uint32_t kMostUnsentPosts = 32;
 /// Empty polls in a row after which a polling thread lets others run.
 constexpr std::uint32_t kYieldEvery = 16;
+/// Time that the end of a process waits for the engine's lock.
+constexpr Duration kPatienceAtEnd = std::chrono::milliseconds{10};
 
 [[nodiscard]] transport::VerbResult<transport::Device> make_device(const EngineOptions& options, const PortShare& share,
                                                                    std::size_t receive_buffer) {
@@ -92,6 +95,7 @@ link::LinkResult<std::unique_ptr<Engine>> Engine::start(const EngineOptions& opt
                                             options.counter_file, std::move(callbacks)}};
   const SignalsBlocked blocked;
   engine->thread_ = std::make_unique<std::thread>([&running = *engine] { running.serve(); });
+  answer_at_exit(*engine);
   return engine;
 }
 
@@ -106,11 +110,13 @@ Engine::Engine(transport::Device device, std::unique_ptr<link::UdpLink> link, li
       fork_count_(fork_count()) {}
 
 Engine::~Engine() {
+  forget(*this);
   if (fork_count_ != fork_count()) {
     // A forked child has no such thread, and can neither join nor detach it.
     (void)thread_.release();
     return;
   }
+  answer();
   is_ending_ = true;
   wakeup_.ring();
   if (thread_ != nullptr) thread_->join();
@@ -193,6 +199,21 @@ transport::VerbResult<void> Engine::destroy_qp(Qpn qp) {
   (void)turn_port();
   settle();
   return destroyed;
+}
+
+void Engine::answer() {
+  if (!is_usable()) return;
+  const Time give_up = now() + kPatienceAtEnd;
+  std::unique_lock lock{mutex_, std::try_to_lock};
+  while (!lock.owns_lock() && now() < give_up) {
+    ::sched_yield();
+    (void)lock.try_lock();
+  }
+  if (!lock.owns_lock()) return;
+  const Time end = now() + transport::hardware_like_profile().ack_coalesce_delay;
+  while (now() < end) (void)turn_port();
+  (void)turn_port();
+  counters_.publish(device_.counters());
 }
 
 transport::VerbResult<void> Engine::attach_group(Qpn qp, const Gid& group, std::string& why) {

@@ -84,6 +84,10 @@ class Engine {
   /// Destroys a QP after everything that it has to answer has left.
   [[nodiscard]] transport::VerbResult<void> destroy_qp(Qpn qp);
 
+  /// Answers what has arrived, with the ACKs that are held back. For the end of the process, which another thread, or
+  /// what a signal's handler has interrupted, may keep from the lock: then it gives up soon.
+  void answer();
+
   /// Attaches a UD QP to a multicast group. Errors: as of `Device::attach_multicast`; `no_resources`, with `why` filled
   /// in, if the link cannot join the group.
   [[nodiscard]] transport::VerbResult<void> attach_group(Qpn qp, const Gid& group, std::string& why);
