@@ -54,6 +54,11 @@ def pose_as_rdma(folder):
     rdma.chmod(0o755)
 
 
+def start_by_fork(folder):
+    """Lets Python of this folder start processes by fork: a test hands its own to them, and those of Python 3.14 cannot be pickled."""
+    (folder / "sitecustomize.py").write_text("import multiprocessing\nmultiprocessing.set_start_method('fork')\n", encoding="ascii")
+
+
 def run(program):
     """-> the names of the tests that pass, and of those that fail; what was printed."""
     with tempfile.TemporaryDirectory(prefix="pyverbs-") as name:
@@ -61,9 +66,10 @@ def run(program):
         tests.mkdir()
         unpack(tests)
         pose_as_rdma(pathlib.Path(name))
+        start_by_fork(pathlib.Path(name))
         command = [program, "--address", ADDRESS, PYTHON, "-B", "-W", "ignore::DeprecationWarning", tests / "run_tests.py", "--dev", "roce_lo", "-v"]
         done = subprocess.run(command, cwd=name, capture_output=True, text=True, timeout=SECONDS, check=False,
-                              env={**os.environ, "PATH": f"{name}:{os.environ['PATH']}"})
+                              env={**os.environ, "PATH": f"{name}:{os.environ['PATH']}", "PYTHONPATH": name})
     passed, failed, test = set(), set(), None
     for line in done.stderr.splitlines():
         # The result of a test with a docstring is in a line of its own.
@@ -82,12 +88,12 @@ def run(program):
 
 def main(arguments):
     if not SOURCE.exists() or subprocess.run([PYTHON, "-c", "import pyverbs"], capture_output=True, check=False).returncode:
-        print("pyverbs: the packages rdma-core (with its documentation) and python3-pyverbs are not installed")
+        print("skipped: the packages rdma-core (with its documentation) and python3-pyverbs are not installed")
         return 77
     listed = list_of_passed()
     is_writing = arguments[1:] == ["--write"]
     if not is_writing and not listed.exists():
-        print(f"pyverbs: there is no list of what passes with this rdma-core ({listed.name})")
+        print(f"skipped: there is no list of what passes with this rdma-core ({listed.name})")
         return 77
     enter_namespaces()
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
