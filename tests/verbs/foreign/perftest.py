@@ -8,7 +8,7 @@ import random
 import re
 import sys
 
-from judge import HERE, judge
+from judge import HERE, judge, needs_word
 from pairs import SERVER
 
 sys.path.insert(0, str(HERE.parents[1] / "interop"))
@@ -31,6 +31,13 @@ FACTORS = {
     "queue": ["", "--use-srq"],
     "more": ["", "-I 0", "-I 64", "-A CMP_AND_SWAP", "--odp", "--mr_per_qp"],
 }
+# Options of later releases, and with which others they meet.
+LATER = {"--write_with_imm": ["ib_write_bw -t 32 -m 1024 -s 100 -c RC", "ib_write_bw -t 32 -m 4096 -s 100 -c UC",
+                              "ib_write_bw -t 32 -m 1024 -s 100 -c RC -R -l 32", "ib_write_bw -t 32 -m 256 -s 1023 -c RC -b -q 4",
+                              "ib_write_bw -m 1024 -s 65536 -c RC --use_old_post_send", "ib_write_lat -m 512 -s 2 -c RC",
+                              "ib_write_lat -m 2048 -s 4096 -c UC"],
+         "--no_lock": ["ib_send_bw -t 32 -m 1024 -s 100 -c RC --use-srq -b", "ib_write_bw -t 32 -m 1024 -s 100 -c RC -q 4",
+                       "ib_read_lat -m 1024 -s 100"]}
 
 
 def is_possible(run):
@@ -78,13 +85,14 @@ def words(run):
     return command
 
 
-def one(run):
-    """The function that does a run."""
-    command = words(run)
+def one(command, option=None):
+    """The function that does a run, with an option that only later releases have."""
 
     def do(pairs):
-        capture = pairs.capture(run["-m"] + 200)
-        if run["connect"]:
+        if option:
+            needs_word(command[0], option)
+        capture = pairs.capture(int(command[command.index("-m") + 1]) + 200)
+        if "-R" in command or "-z" in command:
             pairs.connect_ends(command, [*command, SERVER])
         else:
             pairs.run_pair(*command)
@@ -115,7 +123,13 @@ def runs():
     random.Random(1).shuffle(possible)
     commands = {" ".join(words(run)): run for run in (*covering(FACTORS, is_possible), *possible)}
     matrix = itertools.islice((name for name in commands if not UNSTEADY.search(name)), RUNS)
-    return {name: one(commands[name]) for name in matrix} | {command: lambda pairs, words=command.split(): pairs.judge(*words) for command in XRC}
+    named = {name: one(words(commands[name])) for name in matrix}
+    named |= {command: lambda pairs, words=command.split(): pairs.judge(*words) for command in XRC}
+    for option, others in LATER.items():
+        for program, *options in map(str.split, others):
+            command = [program, "-F", "-n", "32", "-u", "20", *options, option]
+            named[" ".join(command)] = one(command, option)
+    return named
 
 
 if __name__ == "__main__":
