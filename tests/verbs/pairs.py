@@ -13,9 +13,11 @@ import threading
 import time
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "gen"))
+TESTS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path[:0] = [os.path.join(TESTS, "gen"), os.path.join(TESTS, "analysis")]
 
 from live import ENVIRONMENT, WAIT, enter_namespaces
+from roce_frames import read_pcap
 
 SERVER, CLIENT = "127.0.0.2", "127.0.0.3"
 PORT = 18515
@@ -185,8 +187,11 @@ class Pairs(unittest.TestCase):
         return shown
 
     def judge_wire(self, tcpdump, path):
-        """Ends a capture, and lets roce-analyze judge it."""
+        """Ends a capture, and lets roce-analyze judge it, and a reader of its own every ICRC."""
         self.end(tcpdump, path)
+        packets = [frame for frame in read_pcap(path) if frame.is_roce]
+        self.assertGreater(len(packets), 0)
+        self.assertEqual([frame.data.hex() for frame in packets if not frame.icrc_good][:3], [], "wrong ICRCs")
         summary = subprocess.run([self.roce_analyze, "summary", path], capture_output=True, text=True, check=False)
         self.assertEqual(summary.returncode, 0, summary.stdout + summary.stderr)
         self.assertIn("\nnothing wrong seen\n", summary.stdout)
