@@ -319,9 +319,12 @@ class Losses(LinkTest):
 
     def test_of_time_alone_let_the_agent_overtake_no_frame(self):
         # Whoever asks the agent meanwhile gets an answer before the device has seen the frame.
-        chosen = [argument for cases in ("nak-*", "uc-*", "ud-*", "req-local-key", "req-rnr-*", "cm-rtu-lost") for argument in ("--only", cases)]
+        chosen = [argument for cases in ("nak-*", "uc-*", "ud-*", "req-local-key", "req-rnr-*", "cm-rtu-lost",
+                                                 "cm-mra[s=12]") for argument in ("--only", cases)]
         run, report = self.conform_through_relay("delay:any_frame=true,by=2ms", "strict", *chosen)
-        self.assertEqual({one["result"] for one in report["results"]}, {"pass", "skip"}, run.stdout[-3000:])
+        verdicts = {one["result"] for one in report["results"]}
+        self.assertLessEqual(verdicts, {"pass", "skip"}, run.stdout[-3000:])
+        self.assertIn("pass", verdicts)
 
     def test_hide_no_deviation(self):
         run, report = self.conform_with_loss(0.01, "rxe", "--only", "req-credits[*,op=send]")

@@ -279,7 +279,8 @@ TEST(XrcVerbs, OfTheOtherEndAreRefused) {
     EXPECT_EQ(result.error().code, code);
     EXPECT_THAT(to_string(result.error()), HasSubstr(text));
   };
-  expect_error(b.post_send(pair.target, {}), VerbErrorCode::wrong_type, "a QP that sends requests");
+  expect_error(b.post_send(pair.target, {}), VerbErrorCode::wrong_type,
+               "qp: found XRC target, needs a QP that sends requests");
   expect_error(b.post_receive(pair.target, {}), VerbErrorCode::wrong_type, "post_srq_receive");
   expect_error(pair.a.device().post_receive(pair.a.qpn(), {}), VerbErrorCode::wrong_type, "post_srq_receive");
   expect_error(b.destroy_xrcd(pair.xrcd), VerbErrorCode::in_use, "xrcd");
@@ -295,6 +296,24 @@ TEST(XrcVerbs, OfTheOtherEndAreRefused) {
   const transport::Srq srq = must(b.create_srq(plain.pd(), 1, 1));
   expect_error(b.xrc_srq_number(srq), VerbErrorCode::invalid_argument, "an SRQ for XRC");
   must(b.destroy_srq(srq));
+}
+
+TEST(XrcVerbs, WhatAnEndHasNoUseForMayBeDestroyed) {
+  XrcPair pair{transport::strict_profile(), ""};
+  transport::Device& b = pair.b_host.device();
+  const transport::Cq cq = must(b.create_cq(1));
+  const transport::Cq used = must(b.create_cq(1));
+  const Qpn target =
+      must(b.create_qp({.type = QpType::xrc_target, .send_cq = cq, .receive_cq = cq, .xrcd = pair.xrcd}));
+  const Qpn initiator = must(
+      b.create_qp({.type = QpType::xrc_initiator, .pd = pair.first.endpoint.pd(), .send_cq = used, .receive_cq = cq}));
+  must(b.destroy_cq(cq));
+  for (const Qpn qp : {target, initiator}) {
+    must(b.modify_qp(qp, {.state = QpState::err}, Time{}));
+    must(b.modify_qp(qp, {.state = QpState::reset}, Time{}));
+    must(b.destroy_qp(qp));
+  }
+  must(b.destroy_cq(used));
 }
 
 TEST(XrcVerbs, EachEndHasItsAttributes) {

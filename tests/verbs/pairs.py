@@ -161,6 +161,7 @@ class Pairs(unittest.TestCase):
             shown, _ = client.communicate(timeout=self.patience)
             if client.returncode == 0:
                 return shown
+            self.assertGreater(client.returncode, 0, "a signal has ended the client")
             self.assertRegex(shown, REFUSED)
             self.assertIsNone(server.poll(), shown)
             self.assertLess(time.monotonic(), end, shown)

@@ -47,6 +47,16 @@ class RunTest(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(ours, "libibverbs.so.1")), ours)
         self.assertEqual(others, "/other")
 
+    def test_many_may_make_the_tree_at_once(self):
+        for _ in range(5):
+            with tempfile.TemporaryDirectory(prefix="roce-run-") as folder:
+                environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
+                runs = [subprocess.Popen([ROCE_RUN, "cat", "/sys/class/infiniband/roce_lo/ports/1/counters/link_downed"], env=environment,
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(8)]
+                for run in runs:
+                    said, _ = run.communicate(timeout=60)
+                    self.assertEqual((run.returncode, said), (0, "0\n"))
+
     def test_shows_the_device_where_programs_look_for_the_kernels(self):
         script = """import ctypes, os
 device = "/sys/class/infiniband/roce_lo"

@@ -31,11 +31,7 @@ class Writer {
     if (!error_.empty() || holds(path, text)) return;
     make_folder(path.parent_path());
     // Renamed into its place, it is never seen half written.
-    const fs::path made = fmt::format("{}.{}", path.string(), ::getpid());
-    std::ofstream out{made, std::ios::binary};
-    out << text;
-    out.close();
-    if (!out) return fail(made, std::strerror(errno));
+    const fs::path made = write_beside(path, text);
     std::error_code error;
     fs::rename(made, path, error);
     if (error) fail(path, error.message());
@@ -43,16 +39,24 @@ class Writer {
   /// Makes a file of this size that begins with `begin` and then has zeros, unless it is there and begins like that:
   /// then others may have it mapped.
   void page(const fs::path& path, std::span<const char> begin, std::size_t size) {
+    if (!error_.empty()) return;
     std::error_code error;
     const std::uintmax_t found = fs::file_size(path, error);
+    const bool is_there = !error;
     std::string there(begin.size(), '\0');
-    if (!error && found == size && std::ifstream{path, std::ios::binary}.read(there.data(), std::ssize(there)) &&
+    if (is_there && found == size && std::ifstream{path, std::ios::binary}.read(there.data(), std::ssize(there)) &&
         std::ranges::equal(there, begin)) {
       return;
     }
     std::string text(begin.begin(), begin.end());
     text.resize(size);
-    file(path, text);
+    if (is_there) return file(path, text);
+    make_folder(path.parent_path());
+    const fs::path made = write_beside(path, text);
+    // What another process has made meanwhile is as good, and programs have it mapped.
+    fs::create_hard_link(made, path, error);
+    if (error && error != std::errc::file_exists) fail(path, error.message());
+    fs::remove(made, error);
   }
   void link(const fs::path& path, const fs::path& target) {
     std::error_code error;
@@ -87,6 +91,15 @@ class Writer {
   [[nodiscard]] static bool holds(const fs::path& path, const std::string& text) {
     std::ifstream in{path, std::ios::binary};
     return in && std::string{std::istreambuf_iterator<char>{in}, {}} == text;
+  }
+  /// Writes a file of another name in the folder of `path`, and returns that. The name begins like none of a device.
+  [[nodiscard]] fs::path write_beside(const fs::path& path, const std::string& text) {
+    fs::path made = path.parent_path() / fmt::format(".{}.{}", path.filename().string(), ::getpid());
+    std::ofstream out{made, std::ios::binary};
+    out << text;
+    out.close();
+    if (!out) fail(made, std::strerror(errno));
+    return made;
   }
   void make_folder(const fs::path& path) {
     std::error_code error;

@@ -22,7 +22,6 @@ CounterPart::CounterPart(const std::string& file, std::uint8_t part) {
   if (mapped == MAP_FAILED) return;
   page_ = static_cast<CounterPage*>(mapped);
   part_ = &page_->parts.at(part);
-  before_ = *part_;
 }
 
 CounterPart::~CounterPart() {
@@ -33,7 +32,10 @@ void CounterPart::publish(const transport::Counters& counters) {
   if (part_ == nullptr) return;
   const auto names = transport::counter_names();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    std::atomic_ref{(*part_)[i]}.store(before_[i] + counters.*names[i].member, std::memory_order_relaxed);
+    const std::uint64_t counted = counters.*names[i].member;
+    // Added, because processes in two network namespaces may have the same part of one tree.
+    std::atomic_ref{(*part_)[i]}.fetch_add(counted - published_[i], std::memory_order_relaxed);
+    published_[i] = counted;
   }
 }
 

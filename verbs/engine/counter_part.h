@@ -9,7 +9,7 @@
 
 namespace roce::verbs {
 
-/// The part of a device's counters that a process writes for all to see, behind what earlier ones have counted in it.
+/// The part of a device's counters that a process writes for all to see, on top of what others have counted in it.
 class CounterPart {
  public:
   CounterPart() = default;
@@ -25,7 +25,7 @@ class CounterPart {
  private:
   CounterPage* page_ = nullptr;
   CounterPage::Part* part_ = nullptr;
-  CounterPage::Part before_{};
+  CounterPage::Part published_{};
 };
 
 }  // namespace roce::verbs

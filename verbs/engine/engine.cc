@@ -145,9 +145,21 @@ void Engine::sent(Urgency urgency) {
 
 void Engine::settle() {
   while (const std::optional<transport::Event> event = port_.poll_event(now())) callbacks_.on_event(*event);
-  if (!sleeps_until_ || port_.next_timeout() >= *sleeps_until_) return;
+  if (!sleeps_until_ || due() >= *sleeps_until_) return;
   sleeps_until_.reset();
   wakeup_.ring();
+}
+
+void Engine::count(Time time) {
+  if (is_counted_ || time < counted_at_ + kCountInterval) return;
+  counters_.publish(device_.counters());
+  counted_at_ = time;
+  is_counted_ = true;
+}
+
+Time Engine::due() const {
+  const Time timeout = port_.next_timeout();
+  return is_counted_ ? timeout : std::min(timeout, counted_at_ + kCountInterval);
 }
 
 bool Engine::turn_port() {

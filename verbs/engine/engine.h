@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,6 +35,9 @@ struct EngineOptions {
   std::uint32_t path_mtu = 0;  ///< bytes: 256, 512, 1024, 2048 or 4096
   std::string counter_file{};  ///< a `CounterPage` to count in; empty: none
 };
+
+/// Counters are written for others to see so often, which takes as long as there are QPs.
+inline constexpr Duration kCountInterval = std::chrono::milliseconds{50};
 
 /// When the packets of posted requests leave.
 enum class Urgency : std::uint8_t {
@@ -135,6 +139,8 @@ class Engine {
   void wait();
   /// Publishes the counters if packets have moved since, and not too often. Under the lock.
   void count(Time time);
+  /// Returns when the thread has to do something at the latest. Under the lock.
+  [[nodiscard]] Time due() const;
   /// Loses the engine if the daemon that lent it its share of the port has ended.
   void look_after_port_daemon();
 
@@ -145,7 +151,7 @@ class Engine {
   port::Port port_;
   Callbacks callbacks_;
   CounterPart counters_;
-  Time counted_at_ = Time::min();
+  Time counted_at_{};
   bool is_counted_ = true;  // no packet has moved since
   Wakeup wakeup_;
   std::uint32_t fork_count_;  // at the start

@@ -5,7 +5,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -30,8 +29,6 @@ constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
 /// A daemon that has ended is noticed within this time, or when the thread wakes up.
 constexpr Duration kDaemonInterval = std::chrono::milliseconds{100};
-/// Counters are written for others to see so often, which takes as long as there are QPs.
-constexpr Duration kCountInterval = std::chrono::milliseconds{100};
 constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the rest would be twice as long
 
 [[nodiscard]] timespec timespec_of(Duration duration) {
@@ -55,12 +52,16 @@ void Engine::serve() {
   (void)::prctl(PR_SET_TIMERSLACK, kTimerSlack);
   Time busy_at = now();
   Time daemon_at = busy_at;
+  Time looked_at = busy_at;
   while (!is_ending_.load(std::memory_order_relaxed) && !is_gone_.load(std::memory_order_relaxed)) {
     if (now() - daemon_at > kDaemonInterval) {
       daemon_at = now();
       look_after_port_daemon();
+    }
+    if (now() - looked_at > kCountInterval) {
+      looked_at = now();
       const std::scoped_lock lock{mutex_};
-      count(daemon_at);
+      count(looked_at);
     }
     if (program_polls()) {
       std::this_thread::sleep_for(kPollRest);
@@ -96,22 +97,13 @@ void Engine::look_after_port_daemon() {
   lose("roce-portd, which held UDP port 4791 for this program, has ended");
 }
 
-void Engine::count(Time time) {
-  if (is_counted_ || time < counted_at_ + kCountInterval) return;
-  counters_.publish(device_.counters());
-  counted_at_ = time;
-  is_counted_ = true;
-}
-
 void Engine::wait() {
   std::array<pollfd, 4> polled{};
   Time until = kNever;
   {
     const std::scoped_lock lock{mutex_};
-    until = port_.next_timeout();
     count(now());
-    // What is not counted yet is so in time.
-    if (!is_counted_) until = std::min(until, counted_at_ + kCountInterval);
+    until = due();
     sleeps_until_ = until;
     const bool writes = port_.wants_to_write();
     polled[0] = {.fd = link_->fd(), .events = static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), .revents = 0};

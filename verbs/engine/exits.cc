@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/engine/exits.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -23,8 +25,14 @@ struct Engines {
   return only;
 }
 
+/// Lets a fork wait for the lock, so that the child does not find it taken for ever.
+void keep_lock_over_forks() {
+  (void)::pthread_atfork([] { engines().mutex.lock(); }, [] { engines().mutex.unlock(); },
+                         [] { engines().mutex.unlock(); });
+}
+
 void answer_all() {
-  // A fork, or the handler of a signal, may have taken the owner of the lock away.
+  // The handler of a signal may have interrupted the owner of the lock.
   const std::unique_lock lock{engines().mutex, std::try_to_lock};
   if (!lock.owns_lock()) return;
   for (Engine* const engine : engines().all) engine->answer();
@@ -34,7 +42,7 @@ void answer_all() {
 
 void answer_at_exit(Engine& engine) {
   // The handler goes with the library when a program unloads it.
-  static const int registered = std::atexit(answer_all);
+  static const int registered = (keep_lock_over_forks(), std::atexit(answer_all));
   (void)registered;
   const std::scoped_lock lock{engines().mutex};
   engines().all.push_back(&engine);

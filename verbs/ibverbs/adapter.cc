@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "verbs/ibverbs/adapter.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -123,7 +124,9 @@ void Adapter::remove(const CqObject& cq) {
 }
 
 void Adapter::remove(const QpObject& qp) {
-  std::erase_if(qps_, [&](const auto& entry) { return entry.second == &qp; });
+  const auto [begin, end] = qps_.equal_range(qp.qpn.value());
+  const auto found = std::find_if(begin, end, [&](const auto& entry) { return entry.second == &qp; });
+  if (found != end) qps_.erase(found);
 }
 
 void Adapter::remove(const SrqObject& srq) {
@@ -143,7 +146,7 @@ void Adapter::add(const std::shared_ptr<XrcDomain>& domain) {
 std::shared_ptr<XrcDomain> Adapter::find_domain(const FileId& file) const {
   for (const std::weak_ptr<XrcDomain>& each : domains_) {
     std::shared_ptr<XrcDomain> domain = each.lock();
-    if (domain != nullptr && domain->file == file) return domain;
+    if (domain != nullptr && domain->opened != 0 && domain->file == file) return domain;
   }
   return nullptr;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -94,8 +96,16 @@ struct CqObject : ibv_cq_ex {
 
 /// A domain that several `ibv_xrcd` may have, if they were opened by the same file.
 struct XrcDomain {
+  XrcDomain() = default;
+  XrcDomain(const XrcDomain&) = delete;
+  XrcDomain& operator=(const XrcDomain&) = delete;
+  ~XrcDomain() {
+    if (keeps_file >= 0) ::close(keeps_file);
+  }
+
   transport::Xrcd handle_of_device{};
-  FileId file{};             ///< nobody else's, if it was opened without a file
+  FileId file{};             // nobody else's, if it was opened without a file
+  int keeps_file = -1;       // a descriptor of it: as long as it is open, no other file gets its number
   std::uint32_t opened = 0;  // changed under the engine's lock
 };
 

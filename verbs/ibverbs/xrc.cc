@@ -26,7 +26,7 @@ constexpr int kNoFile = -1;
 
 /// Finds the domain of a file or makes one, as `flags` allow.
 [[nodiscard]] OrErrno<std::shared_ptr<XrcDomain>> open_domain(Adapter& adapter, transport::Device& device,
-                                                              const FileId& file, int flags) {
+                                                              const FileId& file, int descriptor, int flags) {
   if (file != FileId{}) {
     // The errors are those of Linux.
     std::shared_ptr<XrcDomain> domain = adapter.find_domain(file);
@@ -39,7 +39,10 @@ constexpr int kNoFile = -1;
   if (!made) return refused(errno_of(made.error()));
   domain->handle_of_device = *made;
   domain->file = file;
-  if (file != FileId{}) adapter.add(domain);
+  if (file != FileId{}) {
+    domain->keeps_file = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    adapter.add(domain);
+  }
   return domain;
 }
 
@@ -59,7 +62,7 @@ ibv_xrcd* open_xrc_domain(ibv_context* context, ibv_xrcd_init_attr* init) {
     xrcd->context = context;
     xrcd->engine = *engine;
     const int error = (*engine)->use([&](transport::Device& device, Time) {
-      auto domain = open_domain(adapter, device, *file, init->oflags);
+      auto domain = open_domain(adapter, device, *file, init->fd, init->oflags);
       if (!domain) return domain.error();
       xrcd->domain = std::move(*domain);
       ++xrcd->domain->opened;
@@ -97,7 +100,7 @@ ibv_srq* create_extended_srq(ibv_context* /*context*/, ibv_srq_init_attr_ex* ini
     if ((init->comp_mask & unsigned{IBV_SRQ_INIT_ATTR_PD}) == 0) return refused(EINVAL);
     if (!has_type || init->srq_type == IBV_SRQT_BASIC)
       return make_srq(init->pd, init->srq_context, init->attr, nullptr);
-    if (init->comp_mask != known) return refused(EINVAL);
+    if (init->comp_mask != known || init->cq == nullptr || init->xrcd == nullptr) return refused(EINVAL);
     CqObject& cq = object_of(init->cq);
     if (const int error = error_of_handle(cq); error != 0) return refused(error);
     const XrcPart xrc{object_of(init->xrcd).domain->handle_of_device, cq.handle_of_device};
@@ -128,18 +131,9 @@ ibv_qp* open_target_qp(ibv_context* context, ibv_qp_open_attr* wanted) {
     if (!xrcd.engine->is_usable()) return refused(EIO);
     Adapter& adapter = *object_of(context).adapter;
     auto qp = std::make_unique<QpObject>();
-    const int error = xrcd.engine->use([&](transport::Device&, Time) {
-      const QpObject* first = adapter.find_qp(Qpn{wanted->qp_num});
-      if (first == nullptr || first->xrc_domain != xrcd.domain) return EINVAL;
-      qp->engine = first->engine;
-      qp->qpn = first->qpn;
-      qp->made_with = first->made_with;
-      qp->xrc_domain = first->xrc_domain;
-      qp->qp_base.state = first->qp_base.state;
-      adapter.add(*qp);
-      return 0;
-    });
-    if (error != 0) return refused(error);
+    qp->engine = xrcd.engine;
+    qp->qpn = Qpn{wanted->qp_num};
+    qp->xrc_domain = xrcd.domain;
     ibv_qp& base = qp->qp_base;
     base.context = context;
     base.qp_context = (wanted->comp_mask & unsigned{IBV_QP_OPEN_ATTR_CONTEXT}) != 0 ? wanted->qp_context : nullptr;
@@ -147,6 +141,17 @@ ibv_qp* open_target_qp(ibv_context* context, ibv_qp_open_attr* wanted) {
     base.qp_type = IBV_QPT_XRC_RECV;
     ::pthread_mutex_init(&base.mutex, nullptr);
     ::pthread_cond_init(&base.cond, nullptr);
+    const int error = xrcd.engine->use([&](transport::Device&, Time) {
+      const QpObject* first = adapter.find_qp(qp->qpn);
+      if (first == nullptr || first->xrc_domain != xrcd.domain) return EINVAL;
+      qp->made_with = first->made_with;
+      qp->made_with.qp_context = base.qp_context;
+      base.state = first->qp_base.state;
+      // Events may come from now on.
+      adapter.add(*qp);
+      return 0;
+    });
+    if (error != 0) return refused(error);
     return &qp.release()->qp_base;
   });
 }

@@ -7,14 +7,15 @@
 #include "roce/wire/immdt.h"
 #include "roce/wire/reth.h"
 #include "roce/wire/udp.h"
+#include "roce/wire/xrceth.h"
 
 namespace roce::live {
 
 namespace {
 
-/// Bytes around the data of the longest packet: IPv6 or GRH, UDP, BTH, RETH, ImmDt, ICRC.
+/// Bytes around the data of the longest packet: IPv6 or GRH, UDP, BTH, XRCETH, RETH, ImmDt, ICRC.
 constexpr std::uint32_t kLargestOverhead =
-    kSize<Grh> + kSize<Udp> + kSize<Bth> + kSize<Reth> + kSize<ImmDt> + kIcrcSize;
+    kSize<Grh> + kSize<Udp> + kSize<Bth> + kSize<XrcEth> + kSize<Reth> + kSize<ImmDt> + kIcrcSize;
 
 }  // namespace
 

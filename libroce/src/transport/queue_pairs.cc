@@ -149,8 +149,9 @@ Qp make_qp(const DeviceState& device, Qpn qpn, const QpInit& init) {
   qp.mtu = qp.is_datagram() ? device.config.port_mtu : kSmallestMtu;
   qp.opcode_base = opcode_base(qp);
   if (init.type == QpType::xrc_initiator) qp.xrceth_bytes = kSize<XrcEth>;
-  qp.send_cq = device.cqs.find(init.send_cq);
-  qp.receive_cq = device.cqs.find(init.receive_cq);
+  // What its type has no use for may be destroyed before the QP.
+  if (init.type != QpType::xrc_target) qp.send_cq = device.cqs.find(init.send_cq);
+  if (!qp.is_xrc()) qp.receive_cq = device.cqs.find(init.receive_cq);
   qp.srq = init.srq ? device.srqs.find(*init.srq) : nullptr;
   qp.pd = init.pd.index;
   qp.receive_pd = qp.srq != nullptr ? qp.srq->pd : init.pd.index;

@@ -166,7 +166,7 @@ void write_in_any_state(DeviceState& device, Qp& qp, const Packet& packet) {
 /// Completes the last request of a QP once more if the packet is a response: a fault.
 void complete_late(DeviceState& device, Qp& qp, const Packet& packet) {
   const Completion completion{.wr_id = qp.req.wqe(qp.req.head - 1).wr_id, .qpn = qp.qpn};
-  if (packet.info().is_response()) push_completion(device, *qp.send_cq, completion, true);
+  if (packet.info().is_response() && qp.send_cq != nullptr) push_completion(device, *qp.send_cq, completion, true);
 }
 
 void deliver(DeviceState& device, Qp& qp, const Packet& packet, const Bth& bth, Time now) {

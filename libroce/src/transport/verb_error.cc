@@ -19,7 +19,7 @@ std::string found(const VerbError& error) {
       if (error.found > static_cast<std::uint64_t>(QpState::err)) break;
       return "found " + std::string{to_string(static_cast<QpState>(error.found))};
     case VerbErrorCode::wrong_type:
-      if (error.found > static_cast<std::uint64_t>(QpType::gsi)) break;
+      if (error.found > static_cast<std::uint64_t>(QpType::xrc_target)) break;
       return "found " + std::string{to_string(static_cast<QpType>(error.found))};
     case VerbErrorCode::invalid_argument:
     case VerbErrorCode::no_resources:

@@ -242,7 +242,7 @@ class Device {
   VerbResult<void> request_notify(Cq cq, bool solicited_only);
 
   [[nodiscard]] VerbResult<Srq> create_srq(Pd pd, std::uint32_t capacity, std::uint8_t max_sge);
-  /// An SRQ for XRC may be destroyed at any time: a message that is under way for it is refused from then on.
+  /// One for XRC may be destroyed at any time: a message under way for it is refused then, and its receive is lost.
   VerbResult<void> destroy_srq(Srq srq);
   /// Changes how many receives the SRQ holds. Error: `invalid_argument` for fewer than are in it, or than its limit.
   VerbResult<void> resize_srq(Srq srq, std::uint32_t capacity);

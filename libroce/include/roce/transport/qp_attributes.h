@@ -13,11 +13,11 @@ namespace roce::transport {
 /// Properties of a QP that are fixed for its life.
 struct QpInit {
   QpType type = QpType::rc;
-  Pd pd{};                           ///< not for XRC targets: requests name an SRQ, and use its PD
-  Cq send_cq{};                      ///< not for XRC targets
-  Cq receive_cq{};                   ///< not for XRC
+  Pd pd{};                           ///< XRC targets ignore it: requests name an SRQ, and use its PD
+  Cq send_cq{};                      ///< XRC targets ignore it
+  Cq receive_cq{};                   ///< both ends of XRC ignore it
   Xrcd xrcd{};                       ///< for XRC targets only
-  std::optional<Srq> srq{};          ///< used instead of a receive queue of its own; not for XRC
+  std::optional<Srq> srq{};          ///< used instead of a receive queue of its own; refused for XRC
   std::uint32_t max_send = 64;       ///< requests posted and not yet completed
   std::uint32_t max_receive = 64;    ///< without an SRQ
   std::uint8_t max_send_sge = 4;     ///< at most `Limits::max_sge`
