@@ -151,6 +151,15 @@ int watch(ChannelObject& channel, CmDevice& device) {
   return 0;
 }
 
+void take_reports(ChannelObject& channel) {
+  std::vector<CmDevice*> managers;
+  {
+    const std::scoped_lock lock{shared().mutex};
+    for (const auto& [device, connection] : channel.managers) managers.push_back(device);
+  }
+  take_notices(channel, managers);
+}
+
 void report(IdObject& id, rdma_cm_event_type type, int status, const rdma_ud_param& parameters) {
   auto event = std::make_unique<EventObject>();
   event->id = &id;

@@ -192,12 +192,13 @@ int confirm(IdObject& id) {
 }
 
 void abandon(IdObject& id) {
+  if (id.connection != 0) (void)id.device->call({.verb = CmVerb::abandon, .connection = id.connection});
+}
+
+void forget(IdObject& id) {
   if (id.connection == 0) return;
-  {
-    const std::scoped_lock lock{shared().mutex};
-    shared().connections.erase({id.device, id.connection});
-  }
-  (void)id.device->call({.verb = CmVerb::abandon, .connection = id.connection});
+  const std::scoped_lock lock{shared().mutex};
+  shared().connections.erase({id.device, id.connection});
   id.connection = 0;
 }
 

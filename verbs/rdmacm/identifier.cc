@@ -134,6 +134,9 @@ int rdma_destroy_id(struct rdma_cm_id* id) {
     IdObject& object = object_of(id);
     stop_listening(object);
     abandon(object);
+    // A thread that has seen the channel readable still gets what made it so.
+    take_reports(object_of(object.channel));
+    forget(object);
     detach_from_groups(object);
     if (object.event != nullptr) (void)rdma_ack_cm_event(object.event);
     {

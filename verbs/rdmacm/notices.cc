@@ -103,7 +103,10 @@ void take_reply(IdObject& id, const CmNotice& notice, EventObject& event) {
   if (error == 0) error = confirm(id);
   event.event = error == 0 ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_ERROR;
   event.status = -error;
-  if (error != 0) abandon(id);
+  if (error != 0) {
+    abandon(id);
+    forget(id);
+  }
 }
 
 }  // namespace

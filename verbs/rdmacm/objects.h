@@ -97,6 +97,8 @@ void set_device(IdObject& id, CmDevice& device);
 // channel.cc
 /// Sees to it that the manager of a device reports to a channel. Returns a number of errno.h.
 [[nodiscard]] int watch(ChannelObject& channel, CmDevice& device);
+/// Takes what managers have reported to a channel, so that nothing of an identifier that is gone makes it readable.
+void take_reports(ChannelObject& channel);
 /// Puts an event of this process, with `parameters`, into the channel of an identifier.
 void report(IdObject& id, rdma_cm_event_type type, int status = 0, const rdma_ud_param& parameters = {});
 /// Waits for the event of the call before, which becomes `id->event`, if the identifier is synchronous. Returns 0, or a
@@ -127,8 +129,10 @@ void end_qp(IdObject& id);
 // connect.cc
 /// Sends the RTU of a connection whose QP is ready. Returns a number of errno.h.
 [[nodiscard]] int confirm(IdObject& id);
-/// Ends whatever there is of a connection.
+/// Lets the manager end whatever there is of a connection. What it has reported before is still on its way.
 void abandon(IdObject& id);
+/// Makes no more events of the connection of an identifier.
+void forget(IdObject& id);
 /// Tells the connection managers that a program may listen soon where the identifier is bound: requests wait for it.
 void announce(IdObject& id);
 void stop_listening(IdObject& id);
