@@ -69,7 +69,7 @@ class Pairs(unittest.TestCase):
 
     def start(self, address, *program, **environment):
         process = subprocess.Popen([self.roce_run, "--address", address, *program], stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True, env={**ENVIRONMENT, **environment})
+                                   stderr=subprocess.STDOUT, text=True, errors="replace", env={**ENVIRONMENT, **environment})
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait, WAIT)
         self.addCleanup(process.kill)

@@ -7,11 +7,13 @@ usage."""
 import itertools
 import os
 import pathlib
+import shutil
 import string
 import subprocess
 import sys
+import threading
 
-from judge import SKIPPED, has_ucx_over_verbs, judge, needs, needs_word
+from judge import SKIPPED, has_ucx_over_verbs, judge, needs_word
 from pairs import CLIENT, PORT, SERVER
 
 EXAMPLE = pathlib.Path("/usr/share/doc/libucx-dev/examples/ucp_client_server.c")
@@ -84,17 +86,17 @@ def by_rdma_cm(kind, size):
         server = pairs.start(SERVER, "stdbuf", "-oL", program, *options, **environment)
         pairs.until_said(server, "server is listening")
         client = pairs.start(CLIENT, program, "-a", SERVER, *options, **environment)
+        # The last byte ends the text. The server prints more than a pipe holds, and the client waits for it.
+        pairs.until_said(server, "".join(itertools.islice(itertools.cycle(string.ascii_uppercase), size - 1)))
+        threading.Thread(target=server.stdout.read, daemon=True).start()
         shown, _ = client.communicate(timeout=pairs.patience)
         pairs.assertEqual(client.returncode, 0, shown)
-        # The last byte ends the text.
-        pairs.until_said(server, "".join(itertools.islice(itertools.cycle(string.ascii_uppercase), size - 1)))
         pairs.judge_wire(*capture)
     return do
 
 
 def main():
-    needs(PACKAGES)
-    if not has_ucx_over_verbs():
+    if shutil.which("ucx_perftest") and not has_ucx_over_verbs():
         print("skipped: this UCX has no transports over verbs")
         return SKIPPED
     runs = {f"client_server {kind} {size}": by_rdma_cm(kind, size) for kind in ("stream", "tag", "am") for size in (16, 5000, 100_000)}
