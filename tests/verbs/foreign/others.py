@@ -23,7 +23,6 @@ CANNOT = {
     **{f"qperf {test}": "qperf does not connect it by RDMA CM, and gives no GID otherwise"
        for test in ("uc_lat", "uc_bw", "uc_bi_bw", "ud_lat", "ud_bw", "ud_bi_bw", "uc_rdma_write_lat", "uc_rdma_write_bw",
                     "uc_rdma_write_poll_lat")},
-    "fio send": "fio asks for no retries, and its server is often not ready",
 }
 
 
@@ -101,7 +100,8 @@ def qperf(test):
 
 
 def fio(verb):
-    """fio between two processes, of which the client says by which verb the data go. They make no file, and so compare nothing."""
+    """fio between two processes, of which the client says by which verb the data go. They make no file, and so compare nothing. With
+    `send` fio asks for no retries, and its server is often not ready: that passes now and then only."""
 
     def do(pairs):
         common = ["--ioengine=rdma", f"--port={PORT}", "--bs=64k", "--size=8m", "--iodepth=4"]
@@ -198,7 +198,7 @@ def runs():
     rdma = [f"{kind}_rdma_write_{what}" for kind in ("rc", "uc") for what in ("lat", "bw", "poll_lat")]
     named |= {f"qperf {test}": qperf(test) for test in (*sends, *rdma, "rc_rdma_read_lat", "rc_rdma_read_bw", "rc_compare_swap_mr",
                                                        "rc_fetch_add_mr", "ver_rc_compare_swap", "ver_rc_fetch_add")}
-    named |= {f"fio {verb}": fio(verb) for verb in ("write", "read", "send")}
+    named |= {f"fio {verb}": fio(verb) for verb in ("write", "read")}
     named["librpma"] = rpma
     return named
 
