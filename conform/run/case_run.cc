@@ -73,7 +73,14 @@ void CaseRun::run_case() {
     give_up(made.error());
     return;
   }
-  if (instance_.of->reads_counters()) counters_ = target_.counters();
+  if (instance_.of->reads_counters() && !target_.counters().empty()) {
+    // What was counted before may be written only now.
+    const Time until = target_.now() + timing_.late;
+    while (wait_for_frame(until)) {
+    }
+    if (outcome_.failure) return;
+    counters_ = target_.counters();
+  }
   if (run_steps(instance_.of->steps)) (void)finish();
 }
 

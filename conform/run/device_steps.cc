@@ -354,24 +354,32 @@ CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step
 }
 
 CaseRun::Verdict CaseRun::run_action(const CheckCounters& action, const Step& step) {
-  std::vector<Comparison> fields;
-  const std::map<std::string, std::uint64_t> counters = target_.counters();
-  for (const FieldPattern& field : action.grown_by) {
-    const auto now = counters.find(field.name);
-    if (now == counters.end()) {
-      if (std::ranges::find(transport::counter_names(), field.name, &transport::CounterName::name) ==
-          transport::counter_names().end()) {
-        return give_up({field.place, fmt::format("there is no counter {}", field.name)});
+  // Drivers write counters now and then: Linux asks an RNIC for them every 10 ms at most.
+  const Time begin = target_.now();
+  const Time until = begin + timing_.late;
+  for (Time time = begin;; time = target_.now()) {
+    std::vector<Comparison> fields;
+    const std::map<std::string, std::uint64_t> counters = target_.counters();
+    for (const FieldPattern& field : action.grown_by) {
+      const auto now = counters.find(field.name);
+      if (now == counters.end()) {
+        if (std::ranges::find(transport::counter_names(), field.name, &transport::CounterName::name) ==
+            transport::counter_names().end()) {
+          return give_up({field.place, fmt::format("there is no counter {}", field.name)});
+        }
+        if (time == begin) outcome_.saved.emplace_back(field.name, "the device has no such counter");
+        continue;
       }
-      outcome_.saved.emplace_back(field.name, "the device has no such counter");
-      continue;
+      const Value grown = Value::number(now->second - counters_[field.name]);
+      const Evaluated<bool> fits = allows(field, grown, *this);
+      if (!fits) return give_up({field.place, fits.error()});
+      fields.push_back({field.name, "+" + wanted_text(field, *this), "+" + to_string(grown), *fits});
     }
-    const Value grown = Value::number(now->second - counters_[field.name]);
-    const Evaluated<bool> fits = allows(field, grown, *this);
-    if (!fits) return give_up({field.place, fits.error()});
-    fields.push_back({field.name, "+" + wanted_text(field, *this), "+" + to_string(grown), *fits});
+    if (is_right(fields)) return true;
+    if (time >= until) return fail(step.place, "counters differ", std::move(fields));
+    (void)wait_for_frame(std::min(until, target_.now() + kPollInterval));
+    if (outcome_.failure) return false;
   }
-  return is_right(fields) || fail(step.place, "counters differ", std::move(fields));
 }
 
 }  // namespace roce::conform

@@ -37,7 +37,7 @@ struct EngineOptions {
 };
 
 /// Counters are written for others to see so often, which takes as long as there are QPs.
-inline constexpr Duration kCountInterval = std::chrono::milliseconds{50};
+inline constexpr Duration kCountInterval = std::chrono::milliseconds{20};
 
 /// When the packets of posted requests leave.
 enum class Urgency : std::uint8_t {
