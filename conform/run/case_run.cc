@@ -74,7 +74,7 @@ void CaseRun::run_case() {
     return;
   }
   if (instance_.of->reads_counters() && !target_.counters().empty()) {
-    // What was counted before may be written only now.
+    // Counts of what came before may be written only now.
     const Time until = target_.now() + timing_.late;
     while (wait_for_frame(until)) {
     }

@@ -70,6 +70,8 @@ class CaseRun final : private Scope {
   [[nodiscard]] Verdict run_action(const AwaitState& action, const Step& step);
   [[nodiscard]] Verdict run_action(const CheckMemory& action, const Step& step);
   [[nodiscard]] Verdict run_action(const CheckCounters& action, const Step& step);
+  /// Returns how the counters that the device has have grown, beside how they should have.
+  [[nodiscard]] CaseResult<std::vector<Comparison>> compare_counters(const CheckCounters& action);
   [[nodiscard]] Verdict run_action(const Assign& action, const Step& step);
   [[nodiscard]] Verdict run_action(const Check& action, const Step& step);
   [[nodiscard]] Verdict run_action(const Repeat& action, const Step& step);

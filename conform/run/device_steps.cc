@@ -353,31 +353,39 @@ CaseRun::Verdict CaseRun::run_action(const CheckMemory& action, const Step& step
   return true;
 }
 
+CaseResult<std::vector<Comparison>> CaseRun::compare_counters(const CheckCounters& action) {
+  std::vector<Comparison> fields;
+  const std::map<std::string, std::uint64_t> counters = target_.counters();
+  for (const FieldPattern& field : action.grown_by) {
+    const auto before = counters_.find(field.name);
+    const auto now = counters.find(field.name);
+    if (before == counters_.end() || now == counters.end()) continue;
+    const Value grown = Value::number(now->second - before->second);
+    const Evaluated<bool> fits = allows(field, grown, *this);
+    if (!fits) return tl::unexpected(CaseError{field.place, fits.error()});
+    fields.push_back({field.name, "+" + wanted_text(field, *this), "+" + to_string(grown), *fits});
+  }
+  return fields;
+}
+
 CaseRun::Verdict CaseRun::run_action(const CheckCounters& action, const Step& step) {
-  // Drivers write counters now and then: Linux asks an RNIC for them every 10 ms at most.
-  const Time begin = target_.now();
-  const Time until = begin + timing_.late;
-  for (Time time = begin;; time = target_.now()) {
-    std::vector<Comparison> fields;
-    const std::map<std::string, std::uint64_t> counters = target_.counters();
-    for (const FieldPattern& field : action.grown_by) {
-      const auto now = counters.find(field.name);
-      if (now == counters.end()) {
-        if (std::ranges::find(transport::counter_names(), field.name, &transport::CounterName::name) ==
-            transport::counter_names().end()) {
-          return give_up({field.place, fmt::format("there is no counter {}", field.name)});
-        }
-        if (time == begin) outcome_.saved.emplace_back(field.name, "the device has no such counter");
-        continue;
-      }
-      const Value grown = Value::number(now->second - counters_[field.name]);
-      const Evaluated<bool> fits = allows(field, grown, *this);
-      if (!fits) return give_up({field.place, fits.error()});
-      fields.push_back({field.name, "+" + wanted_text(field, *this), "+" + to_string(grown), *fits});
+  for (const FieldPattern& field : action.grown_by) {
+    if (counters_.contains(field.name)) continue;
+    if (std::ranges::find(transport::counter_names(), field.name, &transport::CounterName::name) ==
+        transport::counter_names().end()) {
+      return give_up({field.place, fmt::format("there is no counter {}", field.name)});
     }
-    if (is_right(fields)) return true;
-    if (time >= until) return fail(step.place, "counters differ", std::move(fields));
-    (void)wait_for_frame(std::min(until, target_.now() + kPollInterval));
+    outcome_.saved.emplace_back(field.name, "the device has no such counter");
+  }
+  // Drivers write counters now and then: Linux asks an RNIC for them every 10 ms at most.
+  const Time until = target_.now() + timing_.late;
+  for (;;) {
+    const Time time = target_.now();
+    CaseResult<std::vector<Comparison>> fields = compare_counters(action);
+    if (!fields) return give_up(fields.error());
+    if (is_right(*fields)) return true;
+    if (time >= until) return fail(step.place, "counters differ", std::move(*fields));
+    (void)wait_for_frame(std::min(until, time + kPollInterval));
     if (outcome_.failure) return false;
   }
 }

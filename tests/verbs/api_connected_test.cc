@@ -29,15 +29,6 @@ class ConnectedVerbs : public Verbs {
     Verbs::TearDown();
   }
 
-  /// Returns a signaled request with this piece of local memory.
-  [[nodiscard]] static ibv_send_wr request_of(ibv_wr_opcode opcode, ibv_sge& local) {
-    ibv_send_wr request{};
-    request.sg_list = &local;
-    request.num_sge = 1;
-    request.opcode = opcode;
-    request.send_flags = IBV_SEND_SIGNALED;
-    return request;
-  }
   /// Returns how a request of `one_` ended.
   [[nodiscard]] ibv_wc_status run(ibv_send_wr request) {
     ibv_send_wr* bad = nullptr;

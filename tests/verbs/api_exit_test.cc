@@ -60,11 +60,7 @@ TEST_F(ProcessThatEnds, HasAcknowledgedTheLastMessageThatItTook) {
     to_it.say(qp->qp_num);
     connect(qp, to_us.hear());
     ibv_sge from = piece(0, 64);
-    ibv_send_wr send{};
-    send.sg_list = &from;
-    send.num_sge = 1;
-    send.opcode = IBV_WR_SEND;
-    send.send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr send = request_of(IBV_WR_SEND, from);
     ibv_send_wr* bad = nullptr;
     ASSERT_EQ(ibv_post_send(qp, &send, &bad), 0);
     EXPECT_EQ(completion().status, IBV_WC_SUCCESS) << "round " << round;

@@ -92,6 +92,16 @@ class Verbs : public ::testing::Test {
     return {reinterpret_cast<std::uintptr_t>(memory_.data() + offset), length, mr_->lkey};
   }
 
+  /// Returns a signaled request with this piece of local memory.
+  [[nodiscard]] static ibv_send_wr request_of(ibv_wr_opcode opcode, ibv_sge& local) {
+    ibv_send_wr request{};
+    request.sg_list = &local;
+    request.num_sge = 1;
+    request.opcode = opcode;
+    request.send_flags = IBV_SEND_SIGNALED;
+    return request;
+  }
+
   [[nodiscard]] static bool is_readable(int fd, std::chrono::milliseconds wait) {
     pollfd polled{.fd = fd, .events = POLLIN, .revents = 0};
     return ::poll(&polled, 1, static_cast<int>(wait.count())) == 1;

@@ -114,11 +114,7 @@ TEST_F(XrcVerbs, AMessageGoesToTheSrqThatItNames) {
   ibv_wr_set_sge(builder, mr_->lkey, reinterpret_cast<std::uintptr_t>(memory_.data()), 1);
   ASSERT_EQ(ibv_wr_complete(builder), 0);
   ibv_sge source = piece(0, 1);
-  ibv_send_wr send{};
-  send.sg_list = &source;
-  send.num_sge = 1;
-  send.opcode = IBV_WR_SEND;
-  send.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr send = request_of(IBV_WR_SEND, source);
   send.wr_id = 8;
   send.qp_type.xrc.remote_srqn = numbers[1];
   ibv_send_wr* bad = nullptr;

@@ -53,7 +53,7 @@ class Writer {
     if (is_there) return file(path, text);
     make_folder(path.parent_path());
     const fs::path made = write_beside(path, text);
-    // What another process has made meanwhile is as good, and programs have it mapped.
+    // A page that another process has made meanwhile is as good, and programs have it mapped.
     fs::create_hard_link(made, path, error);
     if (error && error != std::errc::file_exists) fail(path, error.message());
     fs::remove(made, error);

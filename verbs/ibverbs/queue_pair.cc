@@ -33,7 +33,7 @@ constexpr std::uint32_t kLeastInline = 64;
   }
 }
 
-/// What a QP does.
+/// The work that QPs of a type do.
 struct Kind {
   bool sends = true;         ///< no XRC target
   bool receives = true;      ///< no end of XRC

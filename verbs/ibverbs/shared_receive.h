@@ -6,7 +6,7 @@
 
 namespace roce::verbs {
 
-/// What an SRQ for XRC has beside a plain one.
+/// The domain and the CQ of an SRQ for XRC; a plain SRQ has neither.
 struct XrcPart {
   transport::Xrcd domain{};
   transport::Cq cq{};

@@ -5,8 +5,8 @@
 
 namespace roce::verbs {
 
-/// What a program gets that opens the file of a counter: a file of its own with the number of this moment. Other files
-/// are as they are.
+/// A file that a program opens. If it is that of a counter, the program gets one of its own, with the number of this
+/// moment; any other is as it is.
 class CounterFile {
  public:
   /// `path` is in the tree below `root`; either may be null.

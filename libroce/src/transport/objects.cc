@@ -27,11 +27,7 @@ VerbResult<Pd> Device::create_pd() {
 }
 
 VerbResult<void> Device::destroy_pd(Pd handle) {
-  VerbResult<ProtectionDomain*> pd = state_->pds.get(handle);
-  if (!pd) return tl::unexpected(pd.error());
-  if ((*pd)->users != 0) return refuse(VerbErrorCode::in_use, "pd", "no objects in it", (*pd)->users);
-  state_->pds.erase(handle);
-  return {};
+  return state_->pds.erase_unused(handle, "no objects in it");
 }
 
 VerbResult<Mr> Device::register_memory(Pd handle, const MrInit& init) {
@@ -96,11 +92,7 @@ VerbResult<Cq> Device::create_cq(std::uint32_t capacity) {
 }
 
 VerbResult<void> Device::destroy_cq(Cq handle) {
-  VerbResult<CompletionQueue*> cq = state_->cqs.get(handle);
-  if (!cq) return tl::unexpected(cq.error());
-  if ((*cq)->users != 0) return refuse(VerbErrorCode::in_use, "cq", "no QPs on it", (*cq)->users);
-  state_->cqs.erase(handle);
-  return {};
+  return state_->cqs.erase_unused(handle, "no QPs or SRQs on it");
 }
 
 VerbResult<void> Device::resize_cq(Cq handle, std::uint32_t capacity) {

@@ -85,7 +85,7 @@ void make_queues(Qp& qp, std::uint8_t most_sges) {
   }
 }
 
-/// What a QP is made of; null where its type has none.
+/// The objects that a QP refers to; null where its type has none.
 struct QpParts {
   ProtectionDomain* pd = nullptr;
   CompletionQueue* send_cq = nullptr;
@@ -149,7 +149,7 @@ Qp make_qp(const DeviceState& device, Qpn qpn, const QpInit& init) {
   qp.mtu = qp.is_datagram() ? device.config.port_mtu : kSmallestMtu;
   qp.opcode_base = opcode_base(qp);
   if (init.type == QpType::xrc_initiator) qp.xrceth_bytes = kSize<XrcEth>;
-  // What its type has no use for may be destroyed before the QP.
+  // An object that its type has no use for may be destroyed before the QP.
   if (init.type != QpType::xrc_target) qp.send_cq = device.cqs.find(init.send_cq);
   if (!qp.is_xrc()) qp.receive_cq = device.cqs.find(init.receive_cq);
   qp.srq = init.srq ? device.srqs.find(*init.srq) : nullptr;

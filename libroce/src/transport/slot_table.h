@@ -49,6 +49,15 @@ class SlotTable {
   /// Returns the object in a slot that is in use.
   [[nodiscard]] T& at(std::uint32_t index) const { return *slots_[index].object; }
 
+  /// Erases an object that no other refers to. Errors: `unknown_handle`; `in_use`, with what it `needs`.
+  VerbResult<void> erase_unused(HandleT handle, std::string_view needs) {
+    VerbResult<T*> object = get(handle);
+    if (!object) return tl::unexpected(object.error());
+    if ((*object)->users != 0) return refuse(VerbErrorCode::in_use, subject_, needs, (*object)->users);
+    erase(handle);
+    return {};
+  }
+
   void erase(HandleT handle) {
     Slot& slot = slots_[handle.index];
     slot.object.reset();

@@ -59,11 +59,7 @@ VerbResult<Xrcd> Device::create_xrcd() {
 }
 
 VerbResult<void> Device::destroy_xrcd(Xrcd handle) {
-  VerbResult<XrcDomain*> xrcd = state_->xrcds.get(handle);
-  if (!xrcd) return tl::unexpected(xrcd.error());
-  if ((*xrcd)->users != 0) return refuse(VerbErrorCode::in_use, "xrcd", "no objects in it", (*xrcd)->users);
-  state_->xrcds.erase(handle);
-  return {};
+  return state_->xrcds.erase_unused(handle, "no objects in it");
 }
 
 VerbResult<Srq> Device::create_xrc_srq(const XrcSrqInit& init) {
