@@ -28,8 +28,9 @@ constexpr std::size_t kMostWindow = 192;
 constexpr std::uint32_t kMaxQps = 4096;
 /// Posts that wait to leave together with later ones.
 constexpr std::uint32_t kMostUnsentPosts = 32;
-/// Empty polls in a row after which a polling thread lets others run.
-constexpr std::uint32_t kYieldEvery = 16;
+/// Empty polls in a row after which a polling thread lets others run: more than pass before a message is answered, for
+/// Linux lets a thread that has yielded wait until the others have had their slices.
+constexpr std::uint32_t kYieldEvery = 128;
 /// Time that the end of a process waits for the engine's lock.
 constexpr Duration kPatienceAtEnd = std::chrono::milliseconds{10};
 

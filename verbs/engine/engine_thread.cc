@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -27,6 +28,9 @@ constexpr Duration kMergeTime = microseconds{20};
 /// A program that has polled this often in vain, and within this time, serves the port itself.
 constexpr std::uint32_t kPollsInARow = 32;
 constexpr Duration kPollRest = microseconds{64};
+/// The thread looks whether the program still polls after as long, and after twice as long each time that it does, up
+/// to this: to look takes the processor from a program that polls.
+constexpr Duration kLongestRest = microseconds{1024};
 /// A daemon that has ended is noticed within this time, or when the thread wakes up.
 constexpr Duration kDaemonInterval = std::chrono::milliseconds{100};
 constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the rest would be twice as long
@@ -53,6 +57,7 @@ void Engine::serve() {
   Time busy_at = now();
   Time daemon_at = busy_at;
   Time looked_at = busy_at;
+  Duration rest = kPollRest;
   while (!is_ending_.load(std::memory_order_relaxed) && !is_gone_.load(std::memory_order_relaxed)) {
     if (now() - daemon_at > kDaemonInterval) {
       daemon_at = now();
@@ -64,9 +69,11 @@ void Engine::serve() {
       count(looked_at);
     }
     if (program_polls()) {
-      std::this_thread::sleep_for(kPollRest);
+      std::this_thread::sleep_for(rest);
+      rest = std::min(2 * rest, kLongestRest);
       continue;
     }
+    rest = kPollRest;
     if (program_posts()) {
       ::sched_yield();
       continue;

@@ -94,7 +94,11 @@ constexpr std::uint64_t kLeastLineRate = 1'000'000;
 
 void on_timer(DeviceState& device, Qp& qp, Time now) {
   on_requester_timer(device, qp, now);
-  if (qp.resp.ack_due <= now) release_ack(device, qp);
+  if (qp.resp.ack_due <= now) {
+    release_ack(device, qp);
+    // Requests posted meanwhile go before it, as when they take it along.
+    qp.respond_next = false;
+  }
   on_gap_timer(device, qp, now);
   if (qp.pacer != nullptr || qp.misbehaviour != nullptr) make_ready(device, qp);
   arm_timer(device, qp, now);
