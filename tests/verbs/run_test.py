@@ -85,6 +85,18 @@ print(os.path.isdir("/sys/class/net"), os.environ["LD_PRELOAD"].split(":")[1])""
             self.assertEqual(run.stdout.splitlines(), ["['roce_lo'] ['lo']", f"RoCE v2 {gid}", "['uverbs0'] /dev/null True", "True False", "[0, 0, 0, 0] -1",
                                                        f"True {other}"])
 
+    def test_a_program_may_unload_the_library_with_a_device_open(self):
+        script = """import _ctypes, ctypes
+library = ctypes.CDLL("libibverbs.so.1")
+library.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+library.ibv_open_device.argtypes = [ctypes.c_void_p]
+library.ibv_open_device.restype = ctypes.c_void_p
+print(library.ibv_open_device(library.ibv_get_device_list(None)[0]) is not None)
+_ctypes.dlclose(library._handle)
+print(any("libibverbs.so.1" in line for line in open("/proc/self/maps")))"""
+        run = self.run_it("--address", ADDRESS, sys.executable, "-c", script)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "True\nTrue\n", ""))
+
     def test_makes_a_folder_that_is_not_of_the_group(self):
         folder = tempfile.mkdtemp(prefix="roce-run-")
         self.addCleanup(shutil.rmtree, folder)

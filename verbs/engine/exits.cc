@@ -41,7 +41,6 @@ void answer_all() {
 }  // namespace
 
 void answer_at_exit(Engine& engine) {
-  // The handler goes with the library when a program unloads it.
   static const int registered = (keep_lock_over_forks(), std::atexit(answer_all));
   (void)registered;
   const std::scoped_lock lock{engines().mutex};
