@@ -122,18 +122,19 @@ ROOMS = {
     "analyze/input": _room("roce/analysis roce/link roce/wire packet_text text"),
     "analyze/filter": _room("roce/wire command_line packet_text text"),
     "analyze/run": _room("roce/analysis roce/json_input roce/link command_line packet_text text analyze/input"),
-    "analyze/report": _room("roce/analysis roce/wire packet_text text analyze/filter analyze/run"),
-    "analyze/session": _room("command_line files text analyze/filter analyze/input analyze/report analyze/run"),
+    "analyze/names": _room("roce/json_input roce/wire command_line analyze/filter"),
+    "analyze/report": _room("roce/analysis roce/wire packet_text text analyze/names analyze/run"),
+    "analyze/session": _room("command_line files text analyze/filter analyze/input analyze/names analyze/report analyze/run"),
     "analyze/decode": _room("roce/link roce/wire command_line packet_text text analyze/filter analyze/input"),
     "analyze/copy": _room("roce/link command_line files text analyze/input analyze/report analyze/run"),
     "analyze/counters": _room("roce/analysis roce/json_input roce/wire "
                               "analyze/filter analyze/report analyze/run analyze/session"),
-    "analyze/join": _room("roce/analysis roce/wire packet_text text analyze/report analyze/run analyze/session"),
+    "analyze/join": _room("roce/analysis roce/wire packet_text text analyze/names analyze/report analyze/run analyze/session"),
     "analyze/charts": _room("roce/analysis analyze/report analyze/run"),
     "analyze/export": _room("columns roce/analysis roce/link roce/wire command_line text "
-                            "analyze/report analyze/run analyze/session"),
+                            "analyze/names analyze/report analyze/run analyze/session"),
     "analyze/commands": _room("roce/link command_line files packet_text page text analyze/charts analyze/copy analyze/counters "
-                              "analyze/decode analyze/export analyze/input analyze/join analyze/report analyze/run "
+                              "analyze/decode analyze/export analyze/input analyze/join analyze/names analyze/report analyze/run "
                               "analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
 

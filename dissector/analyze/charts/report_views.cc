@@ -37,7 +37,7 @@ OrderedJson points_json(const std::vector<PsnPoint>& points, std::int64_t start_
   return json;
 }
 
-std::string host_text(const Gid& host, const NameFile& names) {
+std::string host_text(const Gid& host, const Names& names) {
   const std::string_view name = names.find(host);
   return name.empty() ? to_string(host) : std::string{name};
 }

@@ -11,6 +11,7 @@
 #include "analyze/export/export_consumer.h"
 #include "analyze/export/schema_text.h"
 #include "analyze/input/report.h"
+#include "analyze/names/load_names.h"
 #include "analyze/session/analysis_session.h"
 #include "command_line/program.h"
 #include "command_line/spelling.h"
@@ -178,7 +179,8 @@ Outcome<std::vector<TableTask>> make_tasks(const ExportOptions& options, const s
                         : fmt::format("{}/{}.{}", options.output, table->name, format_name(options.format)));
     written.push_back({"-o", paths.back()});
   }
-  std::vector<files::FileUse> read{{"--names", options.common.names}};
+  std::vector<files::FileUse> read;
+  for (const std::string& text : options.common.names) read.push_back({"--names", NamesArgument::of(text).path});
   for (const InputFile& file : session.inputs()) read.push_back({"FILE", file.path});
   if (const auto conflict = files::find_conflict(read, written)) return cannot(*conflict);
   std::vector<TableTask> tasks;

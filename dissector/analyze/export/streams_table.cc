@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <array>
+#include <bit>
 #include <numeric>
 
 #include "analyze/export/tables.h"
@@ -50,6 +51,13 @@ void put_end_name(const Row& row, Cell& cell) {
   put_name_of(cell, *row.facts.names, row.stream.ends[End]);
 }
 template <std::size_t End>
+void put_qp_name(const Row& row, Cell& cell) {
+  const std::string_view name = row.facts.names->find(end_of(row.stream, End));
+  if (name.empty()) return cell.null();
+  // Each name lies in a place of its own, which does not change during the run.
+  cell.text({0, std::bit_cast<std::uintptr_t>(name.data())}, [&] { return name; });
+}
+template <std::size_t End>
 void put_qp(const Row& row, Cell& cell) {
   const auto& qpn = row.stream.qpns[End];
   put_if(cell, qpn.has_value(), qpn ? qpn->value() : 0);
@@ -90,6 +98,8 @@ constexpr std::array kColumns{
     TableColumn<Row>{{"qp1", Type::u32, true, "", "QP of end 1"}, kBy<put_qp<1>>},
     TableColumn<Row>{{"end0_name", Type::text, true, "", "name of end 0, from --names"}, kBy<put_end_name<0>>},
     TableColumn<Row>{{"end1_name", Type::text, true, "", "name of end 1, from --names"}, kBy<put_end_name<1>>},
+    TableColumn<Row>{{"qp0_name", Type::text, true, "", "name of the QP of end 0, from --names"}, kBy<put_qp_name<0>>},
+    TableColumn<Row>{{"qp1_name", Type::text, true, "", "name of the QP of end 1, from --names"}, kBy<put_qp_name<1>>},
     TableColumn<Row>{{"joined", Type::boolean, false, "", "both directions are known to belong together"},
                      [](const Row& row, Cell& cell) { cell.number(std::uint64_t{row.stream.joined}); }},
     TableColumn<Row>{{"had_begun", Type::boolean, false, "", "it began before the capture"},

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyze/export/stream_places.h"
-#include "analyze/report/name_file.h"
+#include "analyze/names/names.h"
 #include "analyze/run/analysis_run.h"
 #include "columns/batch.h"
 #include "roce/wire/types.h"
@@ -43,7 +43,7 @@ inline constexpr auto kBy = [](const auto& row, columns::Cell& cell) { Function(
 /// Facts of a run that rows of all tables refer to.
 struct RunFacts {
   std::string run;  ///< the user's name for this run; may be empty
-  const NameFile* names = nullptr;
+  const Names* names = nullptr;
   SeenFiles files;
   SeenPoints points;
   StreamPlaces streams;
@@ -70,7 +70,7 @@ inline void put_address(columns::Cell& cell, const Gid& address) {
   if (words[0] == 0 && words[1] == 0) return cell.null();
   cell.text({words[0], words[1]}, [&] { return to_string(address); });
 }
-inline void put_name_of(columns::Cell& cell, const NameFile& names, const Gid& address) {
+inline void put_name_of(columns::Cell& cell, const Names& names, const Gid& address) {
   if (names.empty()) return cell.null();
   const std::string_view name = names.find(address);
   if (name.empty()) return cell.null();

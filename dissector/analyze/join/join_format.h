@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyze/join/join_model.h"
-#include "analyze/report/name_file.h"
+#include "analyze/names/names.h"
 #include "analyze/run/analysis_run.h"
 #include "text/text_table.h"
 
@@ -23,14 +23,14 @@ struct JoinView {
   const AnalysisResult& read_b;
   const FlowTable& flows;
   const JoinResult& result;
-  const NameFile& names;
+  const Names& names;
   std::size_t top = 10;  ///< number of flows shown at most; 0: all
 };
 
 /// `A -> B`, `B -> A`, `unknown`
 [[nodiscard]] std::string way_text(Way way, text::Charset charset);
 /// `192.0.2.1 -> 192.0.2.2 0x12`
-[[nodiscard]] std::string flow_text(const SeenFlow& flow, const NameFile& names, text::Charset charset);
+[[nodiscard]] std::string flow_text(const SeenFlow& flow, const Names& names, text::Charset charset);
 /// Returns the result as a sentence: the packets that were lost or damaged, or that there were none.
 [[nodiscard]] std::string join_headline(const JoinView& view, text::Charset charset);
 /// Returns what is known about the clocks, and what is not, as a sentence.

@@ -177,7 +177,7 @@ class JoinText {
 
 }  // namespace
 
-std::string flow_text(const SeenFlow& flow, const NameFile& names, text::Charset charset) {
+std::string flow_text(const SeenFlow& flow, const Names& names, text::Charset charset) {
   return fmt::format("{} {} {} {:#x}", names.text(flow.source), charset == text::Charset::utf8 ? "→" : "->",
                      names.text(flow.destination), flow.dest_qp.value());
 }

@@ -120,7 +120,7 @@ OrderedJson latency_json(const analysis::Histogram& latency) {
   return json;
 }
 
-OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names,
+OrderedJson stream_json(const analysis::StreamSummary& stream, const Names& names,
                         const std::vector<CapturePoint>& points) {
   OrderedJson json;
   json["stream"] = stream.stream;
@@ -134,6 +134,8 @@ OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& n
     end["address"] = to_string(stream.ends[i]);
     const std::string_view name = names.find(stream.ends[i]);
     if (!name.empty()) end["name"] = name;
+    const std::string_view qp_name = names.find(end_of(stream, i));
+    if (!qp_name.empty()) end["qp_name"] = qp_name;
     end["qp"] = stream.qpns[i] ? OrderedJson(stream.qpns[i]->value()) : OrderedJson{};
     ends.push_back(std::move(end));
   }

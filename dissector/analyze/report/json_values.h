@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyze/report/name_file.h"
+#include "analyze/names/names.h"
 #include "analyze/run/analysis_run.h"
 #include "roce/analysis/histogram.h"
 
@@ -25,7 +25,7 @@ using OrderedJson = nlohmann::ordered_json;
 [[nodiscard]] OrderedJson latency_json(const analysis::Histogram& latency);
 
 /// Returns everything that is known about a stream. `points` are those of the run, by number.
-[[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const NameFile& names,
+[[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const Names& names,
                                       const std::vector<CapturePoint>& points);
 
 /// Returns the PFC and PAUSE requests of one station; priorities that it did not mention are left out.

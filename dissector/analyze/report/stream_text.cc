@@ -16,9 +16,13 @@ std::string_view service_text(Service service) {
   return to_string(service);
 }
 
-std::string ends_text(const analysis::StreamSummary& stream, const NameFile& names, text::Charset charset) {
+QpEnd end_of(const analysis::StreamSummary& stream, std::size_t end) {
+  return {.address = stream.ends[end], .qpn = stream.qpns[end], .peer = stream.qpns[1 - end]};
+}
+
+std::string ends_text(const analysis::StreamSummary& stream, const Names& names, text::Charset charset) {
   const auto end = [&](std::size_t i) {
-    const std::string name = names.text(stream.ends[i]);
+    const std::string name = names.text(end_of(stream, i));
     return stream.qpns[i] ? fmt::format("{} {:#x}", name, stream.qpns[i]->value()) : name;
   };
   const bool both = stream.directions[0].seen && stream.directions[1].seen;
@@ -76,13 +80,13 @@ std::array<Gid, 2> StreamEnds::ends(std::uint32_t stream, std::uint8_t direction
   return direction == 0 ? ends.addresses : std::array{ends.addresses[1], ends.addresses[0]};
 }
 
-std::string StreamEnds::text(std::uint32_t stream, std::uint8_t direction, const NameFile& names,
+std::string StreamEnds::text(std::uint32_t stream, std::uint8_t direction, const Names& names,
                              text::Charset charset) const {
   if (stream >= streams_.size()) return {};
-  const auto [from, to] = ends(stream, direction);
   const Ends& known = streams_[stream];
   const std::size_t receiver = direction == 0 ? 1 : 0;
-  std::string text = fmt::format("{} {} {}", names.text(from), arrow(charset), names.text(to));
+  std::string text =
+      fmt::format("{} {} {}", names.text(known.end(1 - receiver)), arrow(charset), names.text(known.end(receiver)));
   if (known.knows_qpn[receiver]) text += fmt::format(" {:#x}", known.qpns[receiver].value());
   return text;
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyze/report/name_file.h"
+#include "analyze/names/names.h"
 #include "analyze/run/analysis_run.h"
 #include "text/terminal.h"
 
@@ -18,10 +20,12 @@ namespace roce::analyze {
 /// `RC`, `UC`, `UD` …
 [[nodiscard]] std::string_view service_text(Service service);
 
+/// Returns an end of a stream, 0 or 1, for its name.
+[[nodiscard]] QpEnd end_of(const analysis::StreamSummary& stream, std::size_t end);
+
 /// `192.0.2.1 0x11 ↔ 192.0.2.2 0x12`: both ends with their QPs as far as they are known; `→` if only one direction was
 /// seen.
-[[nodiscard]] std::string ends_text(const analysis::StreamSummary& stream, const NameFile& names,
-                                    text::Charset charset);
+[[nodiscard]] std::string ends_text(const analysis::StreamSummary& stream, const Names& names, text::Charset charset);
 
 /// Returns the time of the first frame of all files, in nanoseconds since 1970.
 [[nodiscard]] std::int64_t capture_start(const AnalysedPacket& packet);
@@ -40,7 +44,7 @@ class StreamEnds {
   /// Returns sender and receiver of one direction of a stream; the unspecified address if unknown.
   [[nodiscard]] std::array<Gid, 2> ends(std::uint32_t stream, std::uint8_t direction) const;
   /// `192.0.2.1 → 192.0.2.2 0x12`; empty if unknown.
-  [[nodiscard]] std::string text(std::uint32_t stream, std::uint8_t direction, const NameFile& names,
+  [[nodiscard]] std::string text(std::uint32_t stream, std::uint8_t direction, const Names& names,
                                  text::Charset charset) const;
 
  private:
@@ -48,6 +52,13 @@ class StreamEnds {
     std::array<Gid, 2> addresses{};
     std::array<Qpn, 2> qpns{};
     std::array<bool, 2> knows_qpn{};
+
+    [[nodiscard]] std::optional<Qpn> qpn(std::size_t end) const {
+      return knows_qpn[end] ? std::optional{qpns[end]} : std::nullopt;
+    }
+    [[nodiscard]] QpEnd end(std::size_t end) const {
+      return {.address = addresses[end], .qpn = qpn(end), .peer = qpn(1 - end)};
+    }
   };
 
   [[nodiscard]] Ends& of(std::uint32_t stream);

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "analyze/report/name_file.h"
+#include "analyze/names/names.h"
 #include "analyze/run/summary_model.h"
 #include "text/text_table.h"
 
@@ -15,7 +15,7 @@ namespace roce::analyze {
 struct SummaryView {
   const AnalysisResult& result;
   const Summary& summary;
-  const NameFile& names;
+  const Names& names;
   std::size_t top = 10;  ///< number of streams shown at most; 0: all
 };
 

@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "analyze/input/report.h"
+#include "analyze/names/load_names.h"
 #include "analyze/run/summary_lacks.h"
 #include "command_line/command.h"
 #include "files/file_use.h"
@@ -60,7 +61,13 @@ void add_common_options(command_line::Command& command, AnalysisOptions& options
 
 void add_output_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_flag("--json", options.json, "For programs: JSON");
-  command.add_option("--names", options.names, "Names for addresses: lines of an address (/prefix) and a name")
+  command
+      .add_option("--names", options.names,
+                  "Names for hosts and QPs: lines of an address (/prefix) and a name, an NCCL log, or [ADDRESS=] the "
+                  "output of rdma -j resource show qp; may be given several times")
+      .expected(1)
+      .take_all()
+      .allow_extra_args(false)
       .type_name("FILE");
   command
       .add_choice("--color,--colour", options.colour,
@@ -163,14 +170,12 @@ bool AnalysisSession::open() {
   auto filter = AnalysisFilter::compile(options_.filter);
   if (!filter) return refuse(filter.error());
   filter_ = *std::move(filter);
-  if (!options_.names.empty()) {
-    auto names = NameFile::load(options_.names);
-    if (!names) {
-      report(names.error());
+  for (const std::string& text : options_.names) {
+    if (const auto loaded = load_names(NamesArgument::of(text), names_); !loaded) {
+      report(loaded.error());
       code_ = ExitCode::failed;
       return false;
     }
-    names_ = *std::move(names);
   }
   if (!options_.after.empty()) {
     auto after = CarriedState::load(options_.after);
@@ -198,8 +203,9 @@ bool AnalysisSession::open() {
   for (const std::string& warning : inputs_.warnings) report(fmt::format("warning: {}", warning));
   for (const std::string& error : inputs_.errors) report(error);
   if (!inputs_.errors.empty()) code_ = ExitCode::failed;
-  std::vector<files::FileUse> read{{"--names", options_.names}};
-  read.reserve(inputs_.files.size() + 1);
+  std::vector<files::FileUse> read;
+  read.reserve(inputs_.files.size() + options_.names.size());
+  for (const std::string& text : options_.names) read.push_back({"--names", NamesArgument::of(text).path});
   for (const InputFile& file : inputs_.files) read.push_back({"FILE", file.path});
   // --after and --carry may name the same file: it is replaced only at the end.
   const std::array written{files::FileUse{"--carry", options_.carry}, files::FileUse{"--report", options_.report}};

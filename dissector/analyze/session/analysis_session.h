@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/report/name_file.h"
+#include "analyze/names/names.h"
 #include "analyze/run/analysis_run.h"
 #include "analyze/run/carried_state.h"
 #include "analyze/session/analysis_filter.h"
@@ -26,7 +26,7 @@ struct AnalysisOptions {
   std::vector<std::string> points;
   std::string from;
   std::string to;
-  std::string names;
+  std::vector<std::string> names;
   std::string filter;
   std::string link_speed;
   std::string cnp_interval;
@@ -82,7 +82,7 @@ class AnalysisSession {
 
   [[nodiscard]] const AnalysisOptions& options() const { return options_; }
   [[nodiscard]] const std::vector<InputFile>& inputs() const { return inputs_.files; }
-  [[nodiscard]] const NameFile& names() const { return names_; }
+  [[nodiscard]] const Names& names() const { return names_; }
   [[nodiscard]] text::Output& output() { return output_; }
   [[nodiscard]] const text::TextTable::Layout& layout() const { return layout_; }
   [[nodiscard]] std::uint64_t link_bits_per_second() const { return pause_.link_bits_per_second; }  ///< 0: unknown
@@ -99,7 +99,7 @@ class AnalysisSession {
   TimeWindow window_;
   analysis::PauseOptions pause_;
   Duration cnp_interval_{};
-  NameFile names_;
+  Names names_;
   AnalysisFilter filter_;
   PacketSet chosen_;
   std::optional<CarriedState> after_;

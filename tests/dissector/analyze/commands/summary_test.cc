@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <gmock/gmock.h>
 
+#include <fmt/format.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -265,6 +267,24 @@ TEST_F(SummaryTest, NamesStandForAddresses) {
   const std::string names = save("names", "10.77.0.2 node2 rank 7\n");
   EXPECT_THAT(run({"--names", names, softroce("rc-mix-v4.tx.pcap")}).out, HasSubstr("node2 rank 7"));
   EXPECT_EQ(run({"--names", path("missing"), softroce("rc-mix-v4.tx.pcap")}).exit_code, 1);
+}
+
+TEST_F(SummaryTest, NamesOfQpsStandBesideTheirNumbers) {
+  const std::string capture = softroce("rc-mix-v4.tx.pcap");
+  const json before = summary({capture})["worst_streams"][0]["ends"];
+  const auto own = before[0]["qp"].get<std::uint32_t>();
+  const auto peer = before[1]["qp"].get<std::uint32_t>();
+  const std::string list =
+      save("list", fmt::format(R"([{{"lqpn":{},"rqpn":{},"pid":7,"comm":"trainer","ifname":"mlx5_0"}}])", own, peer));
+  const std::string lines =
+      save("lines", fmt::format("{0} node2\n{0} qp {1} rank 4\n", before[1]["address"].get<std::string>(), peer));
+  const json ends = summary({"--names", list, "--names", lines, capture})["worst_streams"][0]["ends"];
+  EXPECT_EQ(ends[0]["qp_name"], "trainer pid 7 mlx5_0");
+  EXPECT_FALSE(ends[0].contains("name"));
+  EXPECT_EQ(ends[1]["name"], "node2");
+  EXPECT_EQ(ends[1]["qp_name"], "rank 4");
+  EXPECT_THAT(run({"--names", list, "--names", lines, capture}).out,
+              HasSubstr(fmt::format("trainer pid 7 mlx5_0 {:#x} ↔ node2 rank 4 {:#x}", own, peer)));
 }
 
 TEST_F(SummaryTest, OnlyWhatWasAskedFor) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "analyze/report/name_file.h"
+#include "analyze/names/name_lines.h"
 
 #include <gmock/gmock.h>
-
-#include "dissector/analyze/program.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -18,20 +16,22 @@ constexpr Gid v6(std::uint8_t third, std::uint8_t last) {
   return Gid{{0x20, 0x01, 0x0d, 0xb8, third, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last}};
 }
 
-NameFile parse(std::string_view text) {
-  auto names = NameFile::parse(text, "names");
-  EXPECT_TRUE(names.has_value()) << (names ? "" : names.error());
-  return names ? *std::move(names) : NameFile{};
+Names parse(std::string_view text) {
+  Names names;
+  const auto added = add_name_lines(text, "names", names);
+  EXPECT_TRUE(added.has_value()) << (added ? "" : added.error());
+  return names;
 }
 
 std::string error(std::string_view text) {
-  const auto names = NameFile::parse(text, "names");
-  EXPECT_FALSE(names.has_value()) << text;
-  return names ? "" : names.error();
+  Names names;
+  const auto added = add_name_lines(text, "names", names);
+  EXPECT_FALSE(added.has_value()) << text;
+  return added ? "" : added.error();
 }
 
-TEST(NameFileTest, NamesAddresses) {
-  const NameFile names = parse(
+TEST(NameLinesTest, NamesAddresses) {
+  const Names names = parse(
       "\xEF\xBB\xBF# rack 3\r\n"
       "192.0.2.17\tnode17 rank 4   # the old one\r\n"
       "\n"
@@ -45,8 +45,8 @@ TEST(NameFileTest, NamesAddresses) {
   EXPECT_EQ(names.text(v4(192, 0, 2, 19)), "192.0.2.19");
 }
 
-TEST(NameFileTest, TheLongestPrefixDecides) {
-  const NameFile names = parse(
+TEST(NameLinesTest, TheLongestPrefixDecides) {
+  const Names names = parse(
       "0.0.0.0/0 anywhere\n"
       "10.0.0.0/8 ten\n"
       "10.1.2.3/16 ten-one\n"
@@ -66,13 +66,13 @@ TEST(NameFileTest, TheLongestPrefixDecides) {
   EXPECT_EQ(names.find(v6(0x7F, 1)), "six");
 }
 
-TEST(NameFileTest, NothingIsFine) {
+TEST(NameLinesTest, NothingIsFine) {
   EXPECT_TRUE(parse("").empty());
   EXPECT_TRUE(parse("# nothing\n\n   \n#").empty());
-  EXPECT_EQ(NameFile{}.find(v4(1, 2, 3, 4)), "");
+  EXPECT_EQ(Names{}.find(v4(1, 2, 3, 4)), "");
 }
 
-TEST(NameFileTest, ErrorsSayWhichLine) {
+TEST(NameLinesTest, ErrorsSayWhichLine) {
   EXPECT_EQ(error("10.0.0.1 a\n10.0.0.2\n"),
             "names: line 2: expected a name behind 10.0.0.2, found the end of the line");
   EXPECT_EQ(error("10.0.0.2   # a\n"), "names: line 1: expected a name behind 10.0.0.2, found the end of the line");
@@ -85,17 +85,30 @@ TEST(NameFileTest, ErrorsSayWhichLine) {
             "names: line 4: 10.1.1.1/8 is named 'c' here and 'b' in line 3; remove one of the lines");
 }
 
-using NameFileProgramTest = ProgramTest;
+TEST(NameLinesTest, NamesQpsOfAnAddress) {
+  const Names names = parse(
+      "192.0.2.17 node17\n"
+      "192.0.2.17 qp 0x1a2b rank 4   # its first\n"
+      "192.0.2.18 qp 17 rank 5\n"
+      "192.0.2.19 qp\n");
+  EXPECT_EQ(names.find(QpEnd{.address = v4(192, 0, 2, 17), .qpn = Qpn{0x1A2B}}), "rank 4");
+  EXPECT_EQ(names.find(QpEnd{.address = v4(192, 0, 2, 17), .qpn = Qpn{0x1A2C}}), "");
+  EXPECT_EQ(names.find(QpEnd{.address = v4(192, 0, 2, 18), .qpn = Qpn{0x1A2B}}), "");
+  EXPECT_EQ(names.find(QpEnd{.address = v4(192, 0, 2, 17)}), "");
+  EXPECT_EQ(names.text(QpEnd{.address = v4(192, 0, 2, 17), .qpn = Qpn{0x1A2B}}), "node17 rank 4");
+  EXPECT_EQ(names.text(QpEnd{.address = v4(192, 0, 2, 18), .qpn = Qpn{17}}), "192.0.2.18 rank 5");
+  EXPECT_EQ(names.text(QpEnd{.address = v4(192, 0, 2, 17), .qpn = Qpn{1}}), "node17");
+}
 
-TEST_F(NameFileProgramTest, ReadsAFile) {
-  const auto names = NameFile::load(save("names", "10.0.0.1 a\n"));
-  ASSERT_TRUE(names.has_value()) << names.error();
-  EXPECT_EQ(names->find(v4(10, 0, 0, 1)), "a");
-  const std::string bad = save("bad", "x\n");
-  EXPECT_THAT(NameFile::load(bad).error(), StartsWith(bad + ": line 1: "));
-  EXPECT_EQ(NameFile::load(path("none")).error(),
-            "cannot read the names in '" + path("none") + "': No such file or directory");
-  EXPECT_THAT(NameFile::load(path("")).error(), HasSubstr("Is a directory"));
+TEST(NameLinesTest, ErrorsAboutQpsSayWhichLine) {
+  EXPECT_EQ(error("10.0.0.1 qp 0x1000000 a"),
+            "names: line 1: expected the number of a QP behind 'qp', 0 to 0xffffff, found '0x1000000'");
+  EXPECT_EQ(error("10.0.0.1 qp seventeen a"),
+            "names: line 1: expected the number of a QP behind 'qp', 0 to 0xffffff, found 'seventeen'");
+  EXPECT_EQ(error("10.0.0.0/8 qp 17 a"), "names: line 1: a QP is of one address, not of 10.0.0.0/8");
+  EXPECT_EQ(error("10.0.0.1 qp 17"), "names: line 1: expected a name behind 10.0.0.1 qp 17, found the end of the line");
+  EXPECT_EQ(error("10.0.0.1 qp 17 a\n10.0.0.1 qp 0x11 b\n"),
+            "names: line 2: 10.0.0.1 qp 0x11 is named 'b' here and 'a' in line 1; remove one of the lines");
 }
 
 }  // namespace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/names/names.h"
+
+#include <algorithm>
+
+namespace roce::analyze {
+
+namespace {
+
+[[nodiscard]] Gid network_of(Gid address, unsigned prefix) {
+  for (unsigned i = 0; i < address.octets.size(); ++i) {
+    const unsigned kept = std::min(prefix - std::min(prefix, i * 8), 8U);
+    address.octets[i] &= static_cast<std::uint8_t>(0xFF00U >> kept);
+  }
+  return address;
+}
+
+/// Adds a name unless there is one; returns that one if it is another.
+template <typename Map, typename Key>
+[[nodiscard]] const GivenName* give_to(Map& names, const Key& key, GivenName name) {
+  const auto found = names.find(key);
+  if (found != names.end()) return found->second.text != name.text ? &found->second : nullptr;
+  names.emplace(key, std::move(name));
+  return nullptr;
+}
+
+/// Adds a suggestion to those that there are.
+template <typename Map, typename Key>
+void suggest_to(Map& names, const Key& key, std::string_view name) {
+  constexpr std::string_view two = " or ";
+  constexpr std::string_view more = " or others";
+  const auto [place, is_new] = names.emplace(key, name);
+  std::string& text = place->second;
+  if (is_new || text == name || text.ends_with(more)) return;
+  const std::size_t between = text.find(two);
+  if (between == std::string::npos) {
+    text.append(two).append(name);
+  } else if (text.substr(0, between) != name && text.substr(between + two.size()) != name) {
+    text += more;
+  }
+}
+
+template <typename Map, typename Key>
+[[nodiscard]] std::string_view find_in(const Map& names, const Key& key) {
+  const auto found = names.find(key);
+  return found == names.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+}  // namespace
+
+const GivenName* Names::give(const Gid& network, unsigned prefix, GivenName name) {
+  return give_to(networks_[prefix], network_of(network, prefix), std::move(name));
+}
+
+const GivenName* Names::give(const Gid& address, Qpn qpn, GivenName name) {
+  return give_to(qps_, Qp{address, qpn}, std::move(name));
+}
+
+void Names::suggest(const Gid& address, std::string_view name) {
+  suggest_to(suggested_addresses_, address, name);
+}
+
+void Names::suggest(const Gid& address, Qpn qpn, std::string_view name) {
+  suggest_to(suggested_qps_, Qp{address, qpn}, name);
+}
+
+void Names::suggest(Qpn own, Qpn peer, std::string_view name) {
+  suggest_to(suggested_connections_, std::pair{own, peer}, name);
+}
+
+std::string_view Names::find(const Gid& address) const {
+  for (const auto& [prefix, networks] : networks_) {
+    const auto found = networks.find(network_of(address, prefix));
+    if (found != networks.end()) return found->second.text;
+  }
+  return find_in(suggested_addresses_, address);
+}
+
+std::string_view Names::find(const QpEnd& end) const {
+  if (!end.qpn) return {};
+  const Qp qp{end.address, *end.qpn};
+  if (const auto given = qps_.find(qp); given != qps_.end()) return given->second.text;
+  if (const std::string_view suggested = find_in(suggested_qps_, qp); !suggested.empty()) return suggested;
+  if (!end.peer) return {};
+  return find_in(suggested_connections_, std::pair{*end.qpn, *end.peer});
+}
+
+std::string Names::text(const Gid& address) const {
+  const std::string_view name = find(address);
+  return name.empty() ? to_string(address) : std::string{name};
+}
+
+std::string Names::text(const QpEnd& end) const {
+  std::string text = this->text(end.address);
+  if (const std::string_view name = find(end); !name.empty()) text.append(1, ' ').append(name);
+  return text;
+}
+
+bool Names::empty() const {
+  return networks_.empty() && qps_.empty() && suggested_addresses_.empty() && suggested_qps_.empty() &&
+         suggested_connections_.empty();
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "roce/wire/types.h"
+
+namespace roce::analyze {
+
+/// One end of a connection, as far as it is known.
+struct QpEnd {
+  Gid address{};
+  std::optional<Qpn> qpn{};
+  std::optional<Qpn> peer{};  ///< the QP at the other end
+};
+
+/// A name that a user gave, and where.
+struct GivenName {
+  std::string text;
+  std::string source;    ///< the name of the file
+  std::size_t line = 0;  ///< from 1
+};
+
+/// Names for hosts and QPs. What a user gives is unique; what logs suggest counts where nothing is given, and what they
+/// suggest in two ways reads `A or B`. Lookups take logarithmic time in the number of names.
+class Names {
+ public:
+  /// Names the addresses of a network of `prefix` bits of 128. Returns the other name that it has, or nullptr.
+  [[nodiscard]] const GivenName* give(const Gid& network, unsigned prefix, GivenName name);
+  /// Names a QP of an address. Returns the other name that it has, or nullptr.
+  [[nodiscard]] const GivenName* give(const Gid& address, Qpn qpn, GivenName name);
+  void suggest(const Gid& address, std::string_view name);
+  void suggest(const Gid& address, Qpn qpn, std::string_view name);
+  /// Names the ends `own` of all connections between two QPs of these numbers, whatever their addresses.
+  void suggest(Qpn own, Qpn peer, std::string_view name);
+
+  /// Returns the name of an address, of the longest prefix that contains it; empty if there is none. It is valid until
+  /// the next name is added.
+  [[nodiscard]] std::string_view find(const Gid& address) const;
+  /// Returns the name of a QP, alike.
+  [[nodiscard]] std::string_view find(const QpEnd& end) const;
+  /// Returns the name of an address, or else the address as text.
+  [[nodiscard]] std::string text(const Gid& address) const;
+  /// Returns that, and the name of the QP behind it if there is one: `node17 rank 4`.
+  [[nodiscard]] std::string text(const QpEnd& end) const;
+  [[nodiscard]] bool empty() const;
+
+ private:
+  using Qp = std::pair<Gid, Qpn>;
+  /// By prefix length, the longest first, then by network.
+  std::map<unsigned, std::map<Gid, GivenName>, std::greater<>> networks_;
+  std::map<Qp, GivenName> qps_;
+  std::map<Gid, std::string> suggested_addresses_;
+  std::map<Qp, std::string> suggested_qps_;
+  std::map<std::pair<Qpn, Qpn>, std::string> suggested_connections_;
+};
+
+}  // namespace roce::analyze
