@@ -60,7 +60,12 @@ NamesArgument NamesArgument::of(std::string_view text) {
 tl::expected<void, std::string> load_names(const NamesArgument& argument, Names& names) {
   const auto text = read_file(argument.path);
   if (!text) return tl::unexpected(text.error());
-  if (is_list(*text)) return suggest_from_rdma_resource(*text, argument.path, argument.host, names);
+  if (is_list(*text)) {
+    if (argument.host) return suggest_from_rdma_resource(*text, argument.path, *argument.host, names);
+    return tl::unexpected(
+        fmt::format("{}: a list of QPs without their address; say whose they are, as in --names 192.0.2.1={}",
+                    argument.path, argument.path));
+  }
   if (argument.host) {
     return tl::unexpected(fmt::format(
         "{}: an address in front is for a list of QPs as `rdma -j resource show qp` writes it", argument.path));

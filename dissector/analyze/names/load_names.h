@@ -10,7 +10,7 @@
 
 namespace roce::analyze {
 
-/// An argument of `--names`: `FILE`, or `ADDRESS=FILE` for a file about one host.
+/// An argument of `--names`: `FILE`, or `ADDRESS=FILE` for a list of the QPs of one address.
 struct NamesArgument {
   std::string path;
   std::optional<Gid> host;

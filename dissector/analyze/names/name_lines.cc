@@ -15,7 +15,6 @@ namespace roce::analyze {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\r";
-constexpr std::size_t kLongestQuoted = 60;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kSpaces);
@@ -50,8 +49,8 @@ tl::expected<void, std::string> add_line(std::string_view line, const std::strin
   const auto pattern = AddressPattern::parse(address);
   if (!pattern || pattern->is_mac()) {
     return tl::unexpected(
-        fmt::format("expected an IPv4 or IPv6 address such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::1, found '{}'",
-                    address.substr(0, kLongestQuoted)));
+        fmt::format("expected an IPv4 or IPv6 address such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::1, found {}",
+                    command_line::quote(address)));
   }
   std::string named{address};
   std::optional<Qpn> qpn;
@@ -60,8 +59,8 @@ tl::expected<void, std::string> add_line(std::string_view line, const std::strin
     const std::string_view text = take_word(rest);
     const auto value = command_line::read_number<std::uint32_t>(text);
     if (!value || *value > 0xFF'FFFF) {
-      return tl::unexpected(fmt::format("expected the number of a QP behind 'qp', 0 to 0xffffff, found '{}'",
-                                        text.substr(0, kLongestQuoted)));
+      return tl::unexpected(
+          fmt::format("expected the number of a QP behind 'qp', 0 to 0xffffff, found {}", command_line::quote(text)));
     }
     if (pattern->prefix() != 128) return tl::unexpected(fmt::format("a QP is of one address, not of {}", address));
     qpn = Qpn{*value};

@@ -64,10 +64,6 @@ void Names::suggest(const Gid& address, Qpn qpn, std::string_view name) {
   suggest_to(suggested_qps_, Qp{address, qpn}, name);
 }
 
-void Names::suggest(Qpn own, Qpn peer, std::string_view name) {
-  suggest_to(suggested_connections_, std::pair{own, peer}, name);
-}
-
 std::string_view Names::find(const Gid& address) const {
   for (const auto& [prefix, networks] : networks_) {
     const auto found = networks.find(network_of(address, prefix));
@@ -80,9 +76,7 @@ std::string_view Names::find(const QpEnd& end) const {
   if (!end.qpn) return {};
   const Qp qp{end.address, *end.qpn};
   if (const auto given = qps_.find(qp); given != qps_.end()) return given->second.text;
-  if (const std::string_view suggested = find_in(suggested_qps_, qp); !suggested.empty()) return suggested;
-  if (!end.peer) return {};
-  return find_in(suggested_connections_, std::pair{*end.qpn, *end.peer});
+  return find_in(suggested_qps_, qp);
 }
 
 std::string Names::text(const Gid& address) const {
@@ -97,8 +91,7 @@ std::string Names::text(const QpEnd& end) const {
 }
 
 bool Names::empty() const {
-  return networks_.empty() && qps_.empty() && suggested_addresses_.empty() && suggested_qps_.empty() &&
-         suggested_connections_.empty();
+  return networks_.empty() && qps_.empty() && suggested_addresses_.empty() && suggested_qps_.empty();
 }
 
 }  // namespace roce::analyze

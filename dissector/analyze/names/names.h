@@ -17,7 +17,6 @@ namespace roce::analyze {
 struct QpEnd {
   Gid address{};
   std::optional<Qpn> qpn{};
-  std::optional<Qpn> peer{};  ///< the QP at the other end
 };
 
 /// A name that a user gave, and where.
@@ -37,8 +36,6 @@ class Names {
   [[nodiscard]] const GivenName* give(const Gid& address, Qpn qpn, GivenName name);
   void suggest(const Gid& address, std::string_view name);
   void suggest(const Gid& address, Qpn qpn, std::string_view name);
-  /// Names the ends `own` of all connections between two QPs of these numbers, whatever their addresses.
-  void suggest(Qpn own, Qpn peer, std::string_view name);
 
   /// Returns the name of an address, of the longest prefix that contains it; empty if there is none. It is valid until
   /// the next name is added.
@@ -58,7 +55,6 @@ class Names {
   std::map<Qp, GivenName> qps_;
   std::map<Gid, std::string> suggested_addresses_;
   std::map<Qp, std::string> suggested_qps_;
-  std::map<std::pair<Qpn, Qpn>, std::string> suggested_connections_;
 };
 
 }  // namespace roce::analyze

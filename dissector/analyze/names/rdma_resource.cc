@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "roce/json_input/json_input.h"
 
@@ -44,7 +45,7 @@ constexpr json_input::Bounds kBounds{
 }  // namespace
 
 tl::expected<void, std::string> suggest_from_rdma_resource(std::string_view text, const std::string& source,
-                                                           const std::optional<Gid>& host, Names& names) {
+                                                           const Gid& host, Names& names) {
   constexpr std::string_view expected = "a list of QPs as `rdma -j resource show qp` writes it";
   const auto list = json_input::parse<json>(text, kBounds);
   if (!list) {
@@ -60,12 +61,7 @@ tl::expected<void, std::string> suggest_from_rdma_resource(std::string_view text
                                         source, i + 1, expected, json_input::shown_value(qp)));
     }
     const std::string name = name_of(qp);
-    if (name.empty()) continue;
-    if (host) {
-      names.suggest(*host, *own, name);
-    } else if (const auto peer = qpn_of(qp, "rqpn"); peer && peer->value() != 0) {
-      names.suggest(*own, *peer, name);
-    }
+    if (!name.empty()) names.suggest(host, *own, name);
   }
   return {};
 }

@@ -17,7 +17,7 @@ std::string_view service_text(Service service) {
 }
 
 QpEnd end_of(const analysis::StreamSummary& stream, std::size_t end) {
-  return {.address = stream.ends[end], .qpn = stream.qpns[end], .peer = stream.qpns[1 - end]};
+  return {.address = stream.ends[end], .qpn = stream.qpns[end]};
 }
 
 std::string ends_text(const analysis::StreamSummary& stream, const Names& names, text::Charset charset) {

@@ -53,11 +53,8 @@ class StreamEnds {
     std::array<Qpn, 2> qpns{};
     std::array<bool, 2> knows_qpn{};
 
-    [[nodiscard]] std::optional<Qpn> qpn(std::size_t end) const {
-      return knows_qpn[end] ? std::optional{qpns[end]} : std::nullopt;
-    }
     [[nodiscard]] QpEnd end(std::size_t end) const {
-      return {.address = addresses[end], .qpn = qpn(end), .peer = qpn(1 - end)};
+      return {.address = addresses[end], .qpn = knows_qpn[end] ? std::optional{qpns[end]} : std::nullopt};
     }
   };
 

@@ -275,7 +275,8 @@ TEST_F(SummaryTest, NamesOfQpsStandBesideTheirNumbers) {
   const auto own = before[0]["qp"].get<std::uint32_t>();
   const auto peer = before[1]["qp"].get<std::uint32_t>();
   const std::string list =
-      save("list", fmt::format(R"([{{"lqpn":{},"rqpn":{},"pid":7,"comm":"trainer","ifname":"mlx5_0"}}])", own, peer));
+      before[0]["address"].get<std::string>() + '=' +
+      save("list", fmt::format(R"([{{"lqpn":{},"pid":7,"comm":"trainer","ifname":"mlx5_0"}}])", own));
   const std::string lines =
       save("lines", fmt::format("{0} node2\n{0} qp {1} rank 4\n", before[1]["address"].get<std::string>(), peer));
   const json ends = summary({"--names", list, "--names", lines, capture})["worst_streams"][0]["ends"];
@@ -284,7 +285,7 @@ TEST_F(SummaryTest, NamesOfQpsStandBesideTheirNumbers) {
   EXPECT_EQ(ends[1]["name"], "node2");
   EXPECT_EQ(ends[1]["qp_name"], "rank 4");
   EXPECT_THAT(run({"--names", list, "--names", lines, capture}).out,
-              HasSubstr(fmt::format("trainer pid 7 mlx5_0 {:#x} ↔ node2 rank 4 {:#x}", own, peer)));
+              HasSubstr(fmt::format(" trainer pid 7 mlx5_0 {:#x} ↔ node2 rank 4 {:#x}", own, peer)));
 }
 
 TEST_F(SummaryTest, OnlyWhatWasAskedFor) {

@@ -33,16 +33,6 @@ TEST(NamesTest, DifferentSuggestionsAreAllShown) {
   EXPECT_EQ(names.find(kHost), "a or b or others");
 }
 
-TEST(NamesTest, ConnectionsAreKnownByBothTheirQps) {
-  Names names;
-  names.suggest(Qpn{17}, Qpn{18}, "near");
-  EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}, .peer = Qpn{18}}), "near");
-  EXPECT_EQ(names.find(QpEnd{.address = kOther, .qpn = Qpn{18}, .peer = Qpn{17}}), "");
-  EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}}), "");
-  names.suggest(kHost, Qpn{17}, "of this host");
-  EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}, .peer = Qpn{18}}), "of this host");
-}
-
 class LoadNamesTest : public ProgramTest {
  protected:
   static std::string error(const std::string& argument) {
@@ -73,6 +63,8 @@ TEST_F(LoadNamesTest, OtherFilesAreRefused) {
   EXPECT_EQ(error(path("none")), "cannot read the names in '" + path("none") + "': No such file or directory");
   EXPECT_THAT(error(path("")), HasSubstr("Is a directory"));
   EXPECT_THAT(error(save("log", "a:1:2 [0] NCCL INFO Bootstrap\n")), HasSubstr("NCCL_DEBUG_SUBSYS=INIT,NET"));
+  EXPECT_THAT(error(save("list", R"([{"lqpn":17,"comm":"x"}])")),
+              HasSubstr("say whose they are, as in --names 192.0.2.1="));
   EXPECT_THAT(error("10.0.0.1=" + save("lines", "10.0.0.1 host\n")), HasSubstr("rdma -j resource show qp"));
 }
 

@@ -18,37 +18,30 @@ constexpr std::string_view kList = R"([
    "path-mig-state":"MIGRATED","pdn":12,"pid":1234,"comm":"ib_write_bw"},
   {"ifindex":1,"ifname":"mlx5_1","lqpn":19,"rqpn":0,"type":"RC","state":"RESET","pid":99,"comm":"idle"}])";
 
-Names names_of(std::string_view text, const std::optional<Gid>& host) {
+Names names_of(std::string_view text) {
   Names names;
-  const auto suggested = suggest_from_rdma_resource(text, "qps", host, names);
+  const auto suggested = suggest_from_rdma_resource(text, "qps", kHost, names);
   EXPECT_TRUE(suggested.has_value()) << (suggested ? "" : suggested.error());
   return names;
 }
 
 std::string error(std::string_view text) {
   Names names;
-  const auto suggested = suggest_from_rdma_resource(text, "qps", std::nullopt, names);
+  const auto suggested = suggest_from_rdma_resource(text, "qps", kHost, names);
   EXPECT_FALSE(suggested.has_value()) << text;
   return suggested ? "" : suggested.error();
 }
 
-TEST(RdmaResource, NamesConnectionsByBothNumbers) {
-  const Names names = names_of(kList, std::nullopt);
-  EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}, .peer = Qpn{18}}), "ib_write_bw pid 1234 mlx5_0");
-  EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}, .peer = Qpn{19}}), "");
-  EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{19}, .peer = Qpn{0}}), "");
-}
-
 TEST(RdmaResource, NamesAllQpsOfAHost) {
-  const Names names = names_of(kList, kHost);
+  const Names names = names_of(kList);
   EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}}), "ib_write_bw pid 1234 mlx5_0");
   EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{1}}), "ib_core mlx5_0");
   EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{19}}), "idle pid 99 mlx5_1");
-  EXPECT_EQ(names.find(QpEnd{.address = Gid::from_ipv4({{10, 0, 0, 2}}), .qpn = Qpn{17}, .peer = Qpn{18}}), "");
+  EXPECT_EQ(names.find(QpEnd{.address = Gid::from_ipv4({{10, 0, 0, 2}}), .qpn = Qpn{17}}), "");
 }
 
 TEST(RdmaResource, NamesHaveNoControlCharacters) {
-  const Names names = names_of(R"([{"lqpn":17,"comm":"a\u001b[31m"}])", kHost);
+  const Names names = names_of(R"([{"lqpn":17,"comm":"a\u001b[31m"}])");
   EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}}), "a.[31m");
 }
 
