@@ -90,6 +90,22 @@ class RdmaCmCases(RdmaCm):
         label, = labels
         self.assertEqual(ports, {0xC000 | (label & 0x3FFF) ^ (label >> 14)})
 
+    def test_rdma_names_the_guests_queue_pair(self):
+        theirs = self.in_guest(f"rping -s -P -a {self.network.guest4}")
+        self.listening(PROGRAMS["rping"].port)
+        ours = self.gen("rping", *self.our_options("ipv4"), "--pcap", self.capture, "-C", 1000000, self.network.guest4)
+        ours.event("connected")
+        listed = os.path.join(self.folder, "qps.json")
+        with open(listed, "w", encoding="utf-8") as file:
+            file.write(self.guest.check("/usr/bin/rdma -j resource show qp"))
+        ours.stop()
+        ours.wait()
+        theirs.kill()
+        streams = self.analyze("streams", "--json", "--names", f"{self.network.guest4}={listed}", self.capture)
+        named = {end["address"]: end.get("qp_name") for stream in streams if stream["service"] == "RC" for end in stream["ends"]}
+        self.assertIsNone(named[self.network.host4])
+        self.assertRegex(named[self.network.guest4], r"^rping pid \d+ rxe0$")
+
     GROUP = "239.1.2.3"
 
     def test_mckey_guest_receives(self):

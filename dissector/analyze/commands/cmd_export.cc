@@ -180,6 +180,7 @@ Outcome<std::vector<TableTask>> make_tasks(const ExportOptions& options, const s
     written.push_back({"-o", paths.back()});
   }
   std::vector<files::FileUse> read;
+  read.reserve(options.common.names.size() + session.inputs().size());
   for (const std::string& text : options.common.names) read.push_back({"--names", NamesArgument::of(text).path});
   for (const InputFile& file : session.inputs()) read.push_back({"FILE", file.path});
   if (const auto conflict = files::find_conflict(read, written)) return cannot(*conflict);
