@@ -98,6 +98,19 @@ TEST_F(HeldAcks, LeavesBehindARequestThatWaitsWhenItsTimeHasCome) {
   EXPECT_THAT(opcodes_of_b(), ElementsAre(Opcode::rc_write_only, Opcode::rc_acknowledge));
 }
 
+TEST_F(HeldAcks, KeepsTheTurnOfAnswersThatWaitWhenItsTimeHasCome) {
+  const std::uint8_t priority = 0;
+  ASSERT_TRUE(pair_.b.device().set_paused(priority, true));
+  pair_.a.post({.opcode = WorkOpcode::read, .length = 2});
+  hold_an_ack();
+  pair_.b.device().advance(pair_.network.now() + kAckDelay);
+  pair_.b.post({.opcode = WorkOpcode::write, .length = 2});
+  ASSERT_TRUE(pair_.b.device().set_paused(priority, false));
+  ASSERT_TRUE(pair_.network.run_for(1us));
+  EXPECT_THAT(opcodes_of_b(),
+              ElementsAre(Opcode::rc_read_response_only, Opcode::rc_acknowledge, Opcode::rc_write_only));
+}
+
 TEST_F(HeldAcks, DoesNotWaitForARequestThatMayNotGo) {
   hold_an_ack();
   pair_.b.post({.opcode = WorkOpcode::read, .length = 2});

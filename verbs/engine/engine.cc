@@ -204,6 +204,11 @@ void Engine::note_poll(bool found) {
   if (empty % kYieldEvery == 0) ::sched_yield();
 }
 
+void Engine::stop_resting() {
+  empty_polls_ = 0;
+  if (is_resting_) wakeup_.ring();
+}
+
 transport::VerbResult<void> Engine::destroy_qp(Qpn qp) {
   const Turn turn{*this};
   // The program may end right after this, before the engine's thread gets to send what the QP owes.

@@ -85,6 +85,8 @@ class Engine {
 
   /// Takes completions as `Device::poll_cq` does, after a round of the port if there is none yet.
   [[nodiscard]] std::size_t poll(transport::Cq cq, std::span<transport::Completion> out);
+  /// Has the engine's thread serve the port from now on: the program waits for an event, and polls no more.
+  void stop_resting();
   /// Destroys a QP after everything that it has to answer has left.
   [[nodiscard]] transport::VerbResult<void> destroy_qp(Qpn qp);
 
@@ -136,6 +138,7 @@ class Engine {
   void serve();
   [[nodiscard]] bool program_polls() const;
   [[nodiscard]] bool program_posts() const;
+  void rest(Duration longest);
   void wait();
   /// Publishes the counters if packets have moved since, and not too often. Under the lock.
   void count(Time time);
@@ -163,6 +166,7 @@ class Engine {
   std::atomic<bool> is_gone_ = false;
   std::atomic<bool> is_ending_ = false;
   std::atomic<std::uint32_t> empty_polls_ = 0;  // in a row
+  std::atomic<bool> is_resting_ = false;        // the thread leaves the port to the program
   std::atomic<Time::rep> last_poll_ = 0;
   std::atomic<Time::rep> last_merged_post_ = 0;
   std::unique_ptr<std::thread> thread_;

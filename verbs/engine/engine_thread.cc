@@ -33,7 +33,7 @@ constexpr Duration kPollRest = microseconds{64};
 constexpr Duration kLongestRest = microseconds{1024};
 /// A daemon that has ended is noticed within this time, or when the thread wakes up.
 constexpr Duration kDaemonInterval = std::chrono::milliseconds{100};
-constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the rest would be twice as long
+constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the first rest would be twice as long
 
 [[nodiscard]] timespec timespec_of(Duration duration) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
@@ -43,7 +43,8 @@ constexpr unsigned long kTimerSlack = 1000;  // ns; with Linux's own 50 us the r
 }  // namespace
 
 bool Engine::program_polls() const {
-  if (empty_polls_.load(std::memory_order_relaxed) < kPollsInARow) return false;
+  // In one order with `is_resting_`, which `stop_resting` reads.
+  if (empty_polls_.load() < kPollsInARow) return false;
   return now().time_since_epoch() - Duration{last_poll_.load(std::memory_order_relaxed)} < kPollRest;
 }
 
@@ -57,7 +58,7 @@ void Engine::serve() {
   Time busy_at = now();
   Time daemon_at = busy_at;
   Time looked_at = busy_at;
-  Duration rest = kPollRest;
+  Duration length = kPollRest;  // of the next rest
   while (!is_ending_.load(std::memory_order_relaxed) && !is_gone_.load(std::memory_order_relaxed)) {
     if (now() - daemon_at > kDaemonInterval) {
       daemon_at = now();
@@ -69,11 +70,11 @@ void Engine::serve() {
       count(looked_at);
     }
     if (program_polls()) {
-      std::this_thread::sleep_for(rest);
-      rest = std::min(2 * rest, kLongestRest);
+      rest(length);
+      length = std::min(2 * length, kLongestRest);
       continue;
     }
-    rest = kPollRest;
+    length = kPollRest;
     if (program_posts()) {
       ::sched_yield();
       continue;
@@ -94,6 +95,17 @@ void Engine::serve() {
       wait();
     }
   }
+}
+
+void Engine::rest(Duration longest) {
+  is_resting_ = true;
+  if (program_polls()) {
+    pollfd bell{.fd = wakeup_.fd(), .events = POLLIN, .revents = 0};
+    const timespec left = timespec_of(longest);
+    (void)::ppoll(&bell, 1, &left, nullptr);
+  }
+  is_resting_ = false;
+  wakeup_.clear();
 }
 
 void Engine::look_after_port_daemon() {

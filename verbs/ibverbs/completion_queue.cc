@@ -59,9 +59,11 @@ int request_notify(ibv_cq* cq, int solicited_only) {
   return status_of([&] {
     CqObject& object = object_of(cq);
     if (const int error = error_of(object); error != 0) return error;
-    return errno_of(object.engine->use([&](transport::Device& device, Time) {
+    const int outcome = errno_of(object.engine->use([&](transport::Device& device, Time) {
       return device.request_notify(object.handle_of_device, solicited_only != 0);
     }));
+    object.engine->stop_resting();
+    return outcome;
   });
 }
 

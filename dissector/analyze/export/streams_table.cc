@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <numeric>
+#include <string_view>
 
 #include "analyze/export/tables.h"
 #include "analyze/report/stream_text.h"

@@ -30,18 +30,18 @@ namespace {
   while (const std::size_t size = std::fread(block.data(), 1, block.size(), file.get())) {
     text.append(block.data(), size);
     if (text.size() > largest) {
-      return tl::unexpected(
-          fmt::format("'{}' is larger than 64 MiB; of a log, the lines with 'NET/IB' and 'nranks' are enough", path));
+      return tl::unexpected(fmt::format(
+          "'{}' is larger than 64 MiB; of a log of NCCL, the lines with 'NET/IB' and 'comm 0x' are enough", path));
     }
   }
   if (std::ferror(file.get()) != 0) return fail(errno);
   return text;
 }
 
-/// True for JSON whose outermost value is a list. A line of a user begins with an address, and never like this.
+/// True for what may be a list in JSON. A line of a user begins with an address, and never like this.
 [[nodiscard]] bool is_list(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '[' && text.find("\"lqpn\"") != std::string_view::npos;
+  return first != std::string_view::npos && text[first] == '[';
 }
 
 }  // namespace
@@ -60,22 +60,18 @@ NamesArgument NamesArgument::of(std::string_view text) {
 tl::expected<void, std::string> load_names(const NamesArgument& argument, Names& names) {
   const auto text = read_file(argument.path);
   if (!text) return tl::unexpected(text.error());
-  if (is_list(*text)) {
-    if (argument.host) return suggest_from_rdma_resource(*text, argument.path, *argument.host, names);
+  if (argument.host) return suggest_from_rdma_resource(*text, argument.path, *argument.host, names);
+  if (is_nccl_log(*text)) {
+    if (suggest_from_nccl_log(*text, names) != 0) return {};
     return tl::unexpected(
-        fmt::format("{}: a list of QPs without their address; say whose they are, as in --names 192.0.2.1={}",
-                    argument.path, argument.path));
+        fmt::format("{}: an NCCL log without a line about a QP over RoCE ('NET/IB: … qpn … GID …'); NCCL writes them "
+                    "with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET",
+                    argument.path));
   }
-  if (argument.host) {
-    return tl::unexpected(fmt::format(
-        "{}: an address in front is for a list of QPs as `rdma -j resource show qp` writes it", argument.path));
-  }
-  if (!is_nccl_log(*text)) return add_name_lines(*text, argument.path, names);
-  if (suggest_from_nccl_log(*text, names) != 0) return {};
-  return tl::unexpected(fmt::format(
-      "{}: an NCCL log without a line about a QP over RoCE ('NET/IB: … qpn … GID …'); NCCL writes them with "
-      "NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET",
-      argument.path));
+  if (!is_list(*text)) return add_name_lines(*text, argument.path, names);
+  return tl::unexpected(
+      fmt::format("{}: a list of QPs has no addresses; say whose they are, as in --names 192.0.2.1={}", argument.path,
+                  argument.path));
 }
 
 }  // namespace roce::analyze

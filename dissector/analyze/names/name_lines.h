@@ -18,7 +18,7 @@ namespace roce::analyze {
 ///
 /// A line consists of an address (IPv4, IPv6 or GID, with or without a prefix length) and a name, the rest of the line;
 /// or of an address, `qp`, the number of a QP, and its name. `#` at the start of a line or after a space begins a
-/// comment. Error: the line and its problem.
+/// comment. Error: the line and its problem; the names in front of it have been added.
 [[nodiscard]] tl::expected<void, std::string> add_name_lines(std::string_view text, const std::string& source,
                                                              Names& names);
 

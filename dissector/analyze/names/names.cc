@@ -2,6 +2,8 @@
 #include "analyze/names/names.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 namespace roce::analyze {
 

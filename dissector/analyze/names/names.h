@@ -30,22 +30,26 @@ struct GivenName {
 /// suggest in two ways reads `A or B`. Lookups take logarithmic time in the number of names.
 class Names {
  public:
-  /// Names the addresses of a network of `prefix` bits of 128. Returns the other name that it has, or nullptr.
+  /// Names the addresses of a network of `prefix` bits, at most 128. Returns another name that it has, valid until the
+  /// next one is added; nullptr if there is none, or the same.
   [[nodiscard]] const GivenName* give(const Gid& network, unsigned prefix, GivenName name);
-  /// Names a QP of an address. Returns the other name that it has, or nullptr.
+  /// Names a QP of an address; returns the same.
   [[nodiscard]] const GivenName* give(const Gid& address, Qpn qpn, GivenName name);
+  /// Names an address, or a QP of one, where the user does not; a second name counts beside the first.
   void suggest(const Gid& address, std::string_view name);
   void suggest(const Gid& address, Qpn qpn, std::string_view name);
 
   /// Returns the name of an address, of the longest prefix that contains it; empty if there is none. It is valid until
   /// the next name is added.
   [[nodiscard]] std::string_view find(const Gid& address) const;
-  /// Returns the name of a QP, alike.
+  /// Returns the name of a QP; empty if it has none, or its number is unknown. It is valid until the next name is
+  /// added.
   [[nodiscard]] std::string_view find(const QpEnd& end) const;
   /// Returns the name of an address, or else the address as text.
   [[nodiscard]] std::string text(const Gid& address) const;
   /// Returns that, and the name of the QP behind it if there is one: `node17 rank 4`.
   [[nodiscard]] std::string text(const QpEnd& end) const;
+  /// True if nothing has a name.
   [[nodiscard]] bool empty() const;
 
  private:

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,9 @@ namespace {
 
 constexpr std::string_view kInfo = " NCCL INFO ";
 constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestNumber = 10;
+/// NCCL's own lines are shorter; damaged ones of any length must not take long.
+constexpr std::size_t kLongestLine = 4096;
 
 /// The process and the GPU that a line is of, as it begins: `HOST:PID:TID [GPU] NCCL INFO `.
 struct Speaker {
@@ -43,6 +49,11 @@ struct LoggedQp {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
            c == '_';
   });
+}
+
+[[nodiscard]] bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestNumber &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 /// Reads the number at the beginning of a text.
@@ -79,7 +90,7 @@ struct LoggedQp {
   if (process == std::string_view::npos) return std::nullopt;
   const Speaker speaker{
       .host = where.substr(0, process), .process = where.substr(process + 1, thread - process - 1), .gpu = gpu};
-  if (!is_name(speaker.host)) return std::nullopt;
+  if (!is_name(speaker.host) || !is_number(speaker.process) || !is_number(speaker.gpu)) return std::nullopt;
   return speaker;
 }
 
@@ -106,7 +117,7 @@ struct LoggedQp {
   const auto address = gid ? behind(*gid, "(") : std::nullopt;
   if (!qpn || *qpn > 0xFF'FFFF || !address) return std::nullopt;
   const auto read = address_of(*address);
-  if (!read) return std::nullopt;
+  if (!read || *read == Gid{}) return std::nullopt;
   // Releases say `Dev 0 IbDev 1` with other capitals, and older ones `Dev 1` alone.
   std::optional<std::uint64_t> device = number_behind(said, " IbDev ");
   if (!device) device = number_behind(said, " IBDev ");
@@ -179,22 +190,30 @@ class NcclLog {
   std::map<DeviceKey, std::string_view> devices_;
 };
 
+/// Calls `take` for each line of NCCL, with who says it and what follows `NCCL INFO `.
+template <typename Take>
+void for_each_line(std::string_view text, Take take) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, std::min(end, kLongestLine));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t info = line.find(kInfo);
+    if (info == std::string_view::npos) continue;
+    if (const auto speaker = speaker_of(line.substr(0, info))) take(*speaker, line.substr(info + kInfo.size()));
+  }
+}
+
 }  // namespace
 
 bool is_nccl_log(std::string_view text) {
-  return text.find(kInfo) != std::string_view::npos;
+  bool found = false;
+  for_each_line(text, [&](const Speaker&, std::string_view) { found = true; });
+  return found;
 }
 
 std::size_t suggest_from_nccl_log(std::string_view text, Names& names) {
   NcclLog log;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t info = line.find(kInfo);
-    if (info == std::string_view::npos) continue;
-    if (const auto speaker = speaker_of(line.substr(0, info))) log.add(*speaker, line.substr(info + kInfo.size()));
-  }
+  for_each_line(text, [&](const Speaker& speaker, std::string_view said) { log.add(speaker, said); });
   return log.suggest(names);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -15,9 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-// A list has some twelve members for each of up to a million QPs.
+// A list of 64 MiB has some 350,000 QPs of twelve members.
 constexpr json_input::Bounds kBounds{
-    .bytes = std::size_t{64} << 20, .depth = 8, .values = std::size_t{16} << 20, .members = 64};
+    .bytes = std::size_t{64} << 20, .depth = 8, .values = std::size_t{5} << 20, .members = 64};
 
 [[nodiscard]] std::optional<Qpn> qpn_of(const json& qp, const char* member) {
   const auto found = qp.find(member);
@@ -52,7 +53,9 @@ tl::expected<void, std::string> suggest_from_rdma_resource(std::string_view text
     return tl::unexpected(
         fmt::format("{}: byte {}: not {}: {}", source, list.error().byte, expected, list.error().what));
   }
-  if (!list->is_array()) return tl::unexpected(fmt::format("{}: not {}, but no list at all", source, expected));
+  if (!list->is_array()) {
+    return tl::unexpected(fmt::format("{}: expected {}, found {}", source, expected, json_input::shown_value(*list)));
+  }
   for (std::size_t i = 0; i < list->size(); ++i) {
     const json& qp = (*list)[i];
     const auto own = qp.is_object() ? qpn_of(qp, "lqpn") : std::nullopt;

@@ -20,11 +20,11 @@ namespace roce::analyze {
 /// `RC`, `UC`, `UD` …
 [[nodiscard]] std::string_view service_text(Service service);
 
-/// Returns an end of a stream, 0 or 1, for its name.
+/// Returns end 0 or 1 of a stream: its address, and its QP if it is known.
 [[nodiscard]] QpEnd end_of(const analysis::StreamSummary& stream, std::size_t end);
 
 /// `192.0.2.1 0x11 ↔ 192.0.2.2 0x12`: both ends with their QPs as far as they are known; `→` if only one direction was
-/// seen.
+/// seen. What has a name has it in front of its number: `node17 rank 4 0x11`.
 [[nodiscard]] std::string ends_text(const analysis::StreamSummary& stream, const Names& names, text::Charset charset);
 
 /// Returns the time of the first frame of all files, in nanoseconds since 1970.

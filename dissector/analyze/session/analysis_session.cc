@@ -63,12 +63,12 @@ void add_output_options(command_line::Command& command, AnalysisOptions& options
   command.add_flag("--json", options.json, "For programs: JSON");
   command
       .add_option("--names", options.names,
-                  "Names for hosts and QPs: lines of an address (/prefix) and a name, an NCCL log, or [ADDRESS=] the "
-                  "output of rdma -j resource show qp; may be given several times")
+                  "Names for hosts and QPs: lines ADDRESS[/PREFIX] NAME and ADDRESS qp NUMBER NAME, an NCCL log, or "
+                  "ADDRESS= and the output of rdma -j resource show qp; may be given several times")
       .expected(1)
       .take_all()
       .allow_extra_args(false)
-      .type_name("FILE");
+      .type_name("[ADDRESS=]FILE");
   command
       .add_choice("--color,--colour", options.colour,
                   {{"auto", text::ColourWhen::automatic},

@@ -95,9 +95,9 @@ constexpr std::uint64_t kLeastLineRate = 1'000'000;
 void on_timer(DeviceState& device, Qp& qp, Time now) {
   on_requester_timer(device, qp, now);
   if (qp.resp.ack_due <= now) {
+    // A request that waits with it goes first, for the same reason as in `serve`; answers keep their turn (CC-08).
+    if (qp.resp.responses.empty()) qp.respond_next = false;
     release_ack(device, qp);
-    // Requests posted meanwhile go before it, as when they take it along.
-    qp.respond_next = false;
   }
   on_gap_timer(device, qp, now);
   if (qp.pacer != nullptr || qp.misbehaviour != nullptr) make_ready(device, qp);

@@ -93,7 +93,6 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
 [[nodiscard]] Served serve_halves(DeviceState& device, Qp& qp, Emitter& out, Time now, std::uint32_t& quantum) {
   if (qp.is_datagram()) return serve_datagrams(device, qp, out, now, quantum);
   Served result = Served::idle;
-  bool has_asked = false;
   for (int half = 0; half < 2 && quantum > 0; ++half) {
     // CC-08 (requester and responder take turns): neither a long READ response nor our own requests starve the other.
     const bool respond = qp.respond_next;
@@ -103,18 +102,11 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
     const Served half_result =
         respond ? serve_responder(device, qp, out, now, share) : serve_requester(device, qp, out, now, share);
     quantum -= before - share;
-    has_asked = has_asked || (!respond && share != before);
     if (half_result == Served::no_room) {
       result = Served::no_room;
       break;
     }
     if (half_result == Served::more) result = Served::more;
-  }
-  // RC-RESP-22: an ACK that is held back goes with the requests of its QP. It goes behind them, so that a program that
-  // waits for its completion before it looks for the peer's WRITE finds it.
-  if (has_asked && result == Served::idle && qp.resp.acks_held != 0) {
-    release_ack(device, qp);
-    result = Served::more;
   }
   if (quantum == 0 && result == Served::idle) result = Served::more;
   return result;
@@ -150,8 +142,14 @@ void prefetch_next(const DeviceState& device, const Qp& qp) {
   if (qp.state == QpState::reset || qp.state == QpState::init) return Served::idle;
   if (!qp.is_datagram() && !build_path(device, qp, qp.path, out.link())) return Served::idle;
   if (!serve_held(device, qp, out, now)) return Served::no_room;
-  if (qp.pacer != nullptr) return serve_paced(device, qp, out, now, quantum);
-  return serve_halves(device, qp, out, now, quantum);
+  const std::uint64_t sent_before = qp.counters.sent_packets;
+  const Served result =
+      qp.pacer != nullptr ? serve_paced(device, qp, out, now, quantum) : serve_halves(device, qp, out, now, quantum);
+  // RC-RESP-22: an ACK that is held back goes with other packets of its QP. It goes behind them, so that a program that
+  // waits for its completion before it looks for the peer's WRITE finds it.
+  if (result != Served::idle || qp.resp.acks_held == 0 || qp.counters.sent_packets == sent_before) return result;
+  release_ack(device, qp);
+  return Served::more;
 }
 
 /// Serves one turn of a QP whose class has a share of the link.

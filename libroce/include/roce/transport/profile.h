@@ -29,7 +29,7 @@ struct Profile {
 
   // Responder.
   std::uint32_t ack_coalesce_packets = 1;  ///< requests with AckReq that one ACK answers; 1: each is answered at once
-  Duration ack_coalesce_delay{0};          ///< longest time that an ACK is held back; requests of its QP take it along
+  Duration ack_coalesce_delay{0};          ///< longest time that an ACK is held back; packets of its QP take it along
   bool send_credits = false;               ///< ACKs grant end-to-end credits when there is no SRQ
   bool nak_behind_rnr = false;             ///< a PSN sequence NAK also for requests that follow one that got an RNR NAK
   bool duplicate_acks_always = false;      ///< a duplicate SEND or WRITE is acknowledged even without AckReq

@@ -171,6 +171,18 @@ class ExportTest(unittest.TestCase):
         row = self.rows("packets", "--names", self.path("names"), self.drops)[0]
         self.assertEqual(('the "first" host', None), (row["src_name"], row["dst_name"]))
 
+    def test_names_of_qps_are_columns(self):
+        before = self.rows("streams", self.drops)[0]
+        pathlib.Path(self.path("list")).write_text(json.dumps([{"lqpn": before["qp0"], "comm": "trainer"}]), encoding="utf-8")
+        row = self.rows("streams", "--names", f"{before['end0']}={self.path('list')}", self.drops)[0]
+        self.assertEqual(("trainer", None, None), (row["qp0_name"], row["qp1_name"], row["end0_name"]))
+
+    def test_names_are_not_overwritten(self):
+        pathlib.Path(self.path("list")).write_text("[]", encoding="utf-8")
+        done = self.run_export("streams", "--names", f"10.0.0.1={self.path('list')}", "-o", self.path("list"), self.drops)
+        self.assertNotEqual(0, done.returncode)
+        self.assertEqual("[]", pathlib.Path(self.path("list")).read_text(encoding="utf-8"))
+
     def test_hostile_captures(self):
         frame = next(iter(self.frames()))
         name = os.fsdecode(self.path("").encode() + b"quote\" and \\ and \xff\xfe.pcapng")

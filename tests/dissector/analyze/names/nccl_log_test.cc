@@ -59,6 +59,13 @@ TEST(NcclLog, TheLargestCommunicatorGivesTheRank) {
             "n rank 5 IbDev 0");
 }
 
+TEST(NcclLog, ALongLineTakesNoTime) {
+  std::string line = "n:1:2 [0] NCCL INFO NET/IB : Using ";
+  for (int i = 0; i < 1'000'000; ++i) line += "[1";
+  Names names;
+  EXPECT_EQ(suggest_from_nccl_log(line, names), 0U);
+}
+
 TEST(NcclLog, DamagedLinesNameNothing) {
   for (const std::string_view line : {
            "n:1:2 [0] NCCL INFO NET/IB: Dev 0 Port 1 qpn 16777216 mtu 5 GID 3 (0/A01A8C0FFFF0000)",
@@ -68,6 +75,9 @@ TEST(NcclLog, DamagedLinesNameNothing) {
            "n:1:2 [0] NCCL INFO NET/IB: Dev 0 Port 1 qpn 9 mtu 5 GID 3 (x/y)",
            "n:1:2 NCCL INFO NET/IB: Dev 0 Port 1 qpn 9 mtu 5 GID 3 (0/A01A8C0FFFF0000)",
            "\x1b[31mn:1:2 [0] NCCL INFO NET/IB: Dev 0 Port 1 qpn 9 mtu 5 GID 3 (0/A01A8C0FFFF0000)",
+           "n:\x1b[2J:2 [0] NCCL INFO NET/IB: Dev 0 Port 1 qpn 9 mtu 5 GID 3 (0/A01A8C0FFFF0000)",
+           "n:1:2 [\x1b] NCCL INFO NET/IB: Dev 0 Port 1 qpn 9 mtu 5 GID 3 (0/A01A8C0FFFF0000)",
+           "n:1:2 [0] NCCL INFO NET/IB: Dev 0 Port 1 qpn 9 mtu 5 GID 3 (0/0)",
            ":: [] NCCL INFO NET/IB: qpn 9 GID (0/A01A8C0FFFF0000)",
            " NCCL INFO ",
        }) {
