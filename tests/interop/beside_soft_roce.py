@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two guests on a bridge: perftest over Soft-RoCE, and the same two guests with our endpoint in its place, in turn.
 
-usage: ROCE_GEN=FILE beside_soft_roce.py [--rounds N] [--mtu BYTES] [--loss PERCENT] [--json]
+usage: ROCE_GEN=FILE [ROCE_RUN=FILE] beside_soft_roce.py [--rounds N] [--mtu BYTES] [--loss PERCENT] [--json]
 
 Both ends of a run are of one kind. While ours runs rxe0 is taken away, since it would look at each packet too. With --loss a
 `roce-gen relay` is in the bridge's place, which loses so many packets of RoCE each way; latencies are left out, and our endpoint
-runs twice more: with the profile of Soft-RoCE, and with all that it has against losses. Prints the median of the rounds and the ratios of the medians to Soft-RoCE's.
+runs twice more: with the profile of Soft-RoCE, and with all that it has against losses. With ROCE_RUN the same programs of perftest run
+once more over the verbs library, if nothing is lost. Prints the median of the rounds and the ratios of the medians to Soft-RoCE's.
 Emulated guests say nothing of speeds on hardware: what counts is the ratio. roce-gen should be built for release.
 """
 
@@ -35,6 +36,7 @@ LATENCIES = (("send_lat", 2, 500), ("write_lat", 2, 500))
 SOFT_ROCE = "Soft-RoCE"
 # Options of our endpoint, by the name of the column. Those after the first are measured only where packets are lost, where the
 # window makes much of the difference: the profile has Soft-RoCE's 128 PSNs.
+ROCE_RUN = "roce-run"
 OURS_BY_KIND = {"roce-gen": (), "profile rxe": ("--profile", "rxe"), "with recovery": ("--recovery", "all,window_bytes=131072")}
 
 
@@ -85,16 +87,20 @@ def relay(namespace, seats, percent):
         print(f"relay: {line.strip()}", file=sys.stderr)
 
 
-def initramfs_with(program, folder):
-    """The guest's initramfs with a program in OURS and the shared libraries that it needs. Returns its path in `folder`."""
-    said = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+def initramfs_with(programs, folder):
+    """The guest's initramfs with programs, by their paths in OURS, and the shared libraries that they need. Returns its path in `folder`."""
     root = os.path.join(folder, "root")
-    os.makedirs(root + OURS)
-    names = [OURS[1:]]
-    for path in [program, *re.findall(r"(/\S+) \(0x", said)]:
-        names.append(f"{OURS[1:]}/{os.path.basename(path)}")
+    parts = dict(programs)
+    for program in programs.values():
+        said = subprocess.run(["ldd", program], stdout=subprocess.PIPE, text=True, check=True).stdout
+        parts.update((os.path.basename(path), path) for path in re.findall(r"(/\S+) \(0x", said))
+    names = []
+    for part, path in parts.items():
+        name = f"{OURS[1:]}/{part}"
+        names += [above for above in folders_above(name) if above not in names] + [name]
+        os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
         # Debugging information is most of a program.
-        subprocess.run(["strip", "-o", os.path.join(root, names[-1]), path], check=True)
+        subprocess.run(["strip", "-o", os.path.join(root, name), path], check=True)
     archive = subprocess.run(["cpio", "--create", "--format=newc", "--quiet", "--owner=+0:+0"], cwd=root, stdout=subprocess.PIPE,
                              input="\n".join(names).encode(), check=True).stdout
     result = os.path.join(folder, "initramfs")
@@ -102,6 +108,19 @@ def initramfs_with(program, folder):
         # The kernel unpacks one archive after the other.
         file.write(first.read() + archive)
     return result
+
+
+def folders_above(path):
+    """The folders in which a relative path lies, the outermost first."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def verbs_library(roce_run):
+    """roce-run and what it needs beside it, by their paths in OURS."""
+    library = os.path.join(os.path.dirname(roce_run), "..", "lib", "roce", "verbs")
+    return {"bin/roce-run": roce_run, **{f"lib/roce/verbs/{name}": os.path.join(library, name) for name in
+                                         ("libibverbs.so.1", "librdmacm.so.1", "libroce-paths.so", "roce-portd")}}
 
 
 def soft_roce(machine, present):
@@ -115,11 +134,16 @@ def soft_roce(machine, present):
         machine.check("/usr/bin/rdma link delete rxe0")
 
 
-def measure_theirs(client, server, program, size, iterations, path_mtu):
-    words = f"ib_{program} -d rxe0 -x 1 -F -n {iterations} -s {size} -m {path_mtu}"
-    listening = server.popen(words)
+def measure_perftest(client, server, program, size, iterations, path_mtu, over=None):
+    """perftest at both ends, on rxe0 or over `over`, the command that runs a program at an address."""
+    device = "rxe0 -x 1" if over is None else "roce_eth0"
+    words = f"ib_{program} -d {device} -F -n {iterations} -s {size} -m {path_mtu}"
+
+    def at(machine):
+        return words if over is None else f"{over} --address {machine.network.guest4} {words}"
+    listening = server.popen(at(server))
     listening.wait_listening(PORT)
-    said = client.run(f"{words} {server.network.guest4}", 300)
+    said = client.run(f"{at(client)} {server.network.guest4}", 300)
     ended = listening.wait(60)
     if said.code or ended.code:
         raise guest.GuestError(f"{words}: {said}\n{ended}")
@@ -145,6 +169,8 @@ def measure_ours(client, server, program, size, iterations, path_mtu, more):
 def figures_of(machines, options, path_mtu):
     """The figures of all rounds by program and size, then by kind."""
     kinds = [SOFT_ROCE, *(kind for kind, more in OURS_BY_KIND.items() if options.loss or not more)]
+    if "ROCE_RUN" in os.environ and not options.loss:
+        kinds.append(ROCE_RUN)
     measured = BANDWIDTHS if options.loss else BANDWIDTHS + LATENCIES
     figures = {}
     present = True
@@ -156,7 +182,9 @@ def figures_of(machines, options, path_mtu):
                     soft_roce(machine, present)
             for case in measured:
                 if present:
-                    value = measure_theirs(*machines, *case, path_mtu)
+                    value = measure_perftest(*machines, *case, path_mtu)
+                elif kind == ROCE_RUN:
+                    value = measure_perftest(*machines, *case, path_mtu, f"LD_LIBRARY_PATH={OURS} {OURS}/bin/roce-run")
                 else:
                     value = measure_ours(*machines, *case, path_mtu, OURS_BY_KIND[kind])
                 figures.setdefault(case[:2], {}).setdefault(kind, []).append(value)
@@ -185,7 +213,10 @@ def main():
     path_mtu = 4096 if options.mtu >= 4200 else 1024
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        initramfs = initramfs_with(os.environ["ROCE_GEN"], folder)
+        programs = {"roce-gen": os.environ["ROCE_GEN"]}
+        if "ROCE_RUN" in os.environ:
+            programs |= verbs_library(os.environ["ROCE_RUN"])
+        initramfs = initramfs_with(programs, folder)
         namespace, seats = stack.enter_context(two_seats(options.mtu, not options.loss))
         machines = [stack.enter_context(guest.Guest(seat, mtu=options.mtu, initramfs=initramfs)) for seat in seats]
         if options.loss:
@@ -197,7 +228,7 @@ def main():
         print(json.dumps({"path_mtu": path_mtu, "accelerator": machines[0].accelerator, "rounds": options.rounds,
                           "loss_percent": options.loss, "rows": rows}))
         return
-    kinds = [kind for kind in (SOFT_ROCE, *OURS_BY_KIND) if kind in rows[0]]
+    kinds = [kind for kind in (SOFT_ROCE, *OURS_BY_KIND, ROCE_RUN) if kind in rows[0]]
     print_table(rows, kinds, f"path MTU {path_mtu}, {options.loss:g} % loss, {machines[0].accelerator}")
 
 
