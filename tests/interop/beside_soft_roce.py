@@ -124,14 +124,15 @@ def verbs_library(roce_run):
 
 
 def soft_roce(machine, present):
-    """Takes rxe0 away, or puts it back and waits for its GIDs."""
+    """Takes rxe0 away with its module, which holds UDP port 4791, or puts it back and waits for its GIDs."""
     if present:
-        machine.check("/usr/bin/rdma link add rxe0 type rxe netdev eth0 && until grep -q ACTIVE "
+        machine.check("insmod /modules/rdma_rxe.ko && "
+                      "/usr/bin/rdma link add rxe0 type rxe netdev eth0 && until grep -q ACTIVE "
                       "/sys/class/infiniband/rxe0/ports/1/state && [ -c /dev/infiniband/uverbs0 ] && "
                       "[ $(grep -hv '^0000:0000:0000:0000:0000:0000:0000:0000' /sys/class/infiniband/rxe0/ports/1/gids/* | wc -l) -ge 3 ]; "
                       "do usleep 20000; done")
     else:
-        machine.check("/usr/bin/rdma link delete rxe0")
+        machine.check("/usr/bin/rdma link delete rxe0 && rmmod rdma_rxe")
 
 
 def measure_perftest(client, server, program, size, iterations, path_mtu, over=None):
@@ -184,7 +185,7 @@ def figures_of(machines, options, path_mtu):
                 if present:
                     value = measure_perftest(*machines, *case, path_mtu)
                 elif kind == ROCE_RUN:
-                    value = measure_perftest(*machines, *case, path_mtu, f"LD_LIBRARY_PATH={OURS} {OURS}/bin/roce-run")
+                    value = measure_perftest(*machines, *case, path_mtu, f"ROCE_VERBS_PORTD=inside LD_LIBRARY_PATH={OURS} {OURS}/bin/roce-run")
                 else:
                     value = measure_ours(*machines, *case, path_mtu, OURS_BY_KIND[kind])
                 figures.setdefault(case[:2], {}).setdefault(kind, []).append(value)
