@@ -34,9 +34,9 @@ OURS = "/ours"
 BANDWIDTHS = (("write_bw", 65536, 400), ("send_bw", 65536, 400), ("read_bw", 65536, 400))
 LATENCIES = (("send_lat", 2, 500), ("write_lat", 2, 500))
 SOFT_ROCE = "Soft-RoCE"
+ROCE_RUN = "roce-run"
 # Options of our endpoint, by the name of the column. Those after the first are measured only where packets are lost, where the
 # window makes much of the difference: the profile has Soft-RoCE's 128 PSNs.
-ROCE_RUN = "roce-run"
 OURS_BY_KIND = {"roce-gen": (), "profile rxe": ("--profile", "rxe"), "with recovery": ("--recovery", "all,window_bytes=131072")}
 
 
@@ -185,6 +185,7 @@ def figures_of(machines, options, path_mtu):
                 if present:
                     value = measure_perftest(*machines, *case, path_mtu)
                 elif kind == ROCE_RUN:
+                    # roce-portd is started without LD_LIBRARY_PATH, by which alone it would find its libraries here.
                     value = measure_perftest(*machines, *case, path_mtu, f"ROCE_VERBS_PORTD=inside LD_LIBRARY_PATH={OURS} {OURS}/bin/roce-run")
                 else:
                     value = measure_ours(*machines, *case, path_mtu, OURS_BY_KIND[kind])

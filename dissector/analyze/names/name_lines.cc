@@ -59,7 +59,7 @@ tl::expected<void, std::string> add_line(std::string_view line, const std::strin
   if (take_word(rest) == "qp" && !rest.empty()) {
     const std::string_view text = take_word(rest);
     const auto value = command_line::read_number<std::uint32_t>(text);
-    if (!value || *value > 0xFF'FFFF) {
+    if (!value || *value > Qpn::kMax) {
       return tl::unexpected(
           fmt::format("expected the number of a QP behind 'qp', 0 to 0xffffff, found {}", command_line::quote(text)));
     }

@@ -27,25 +27,18 @@ template <typename Map, typename Key>
 }
 
 /// Adds a suggestion to those that there are.
-template <typename Map, typename Key>
-void suggest_to(Map& names, const Key& key, std::string_view name) {
-  constexpr std::string_view two = " or ";
-  constexpr std::string_view more = " or others";
-  const auto [place, is_new] = names.emplace(key, name);
-  std::string& text = place->second;
-  if (is_new || text == name || text.ends_with(more)) return;
-  const std::size_t between = text.find(two);
-  if (between == std::string::npos) {
-    text.append(two).append(name);
-  } else if (text.substr(0, between) != name && text.substr(between + two.size()) != name) {
-    text += more;
-  }
+void add(SuggestedName& suggested, std::string_view name) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string>& names = suggested.names;
+  if (names.size() == most || std::find(names.begin(), names.end(), name) != names.end()) return;
+  names.emplace_back(name);
+  suggested.text += names.size() == 1 ? names.back() : " or " + (names.size() < most ? names.back() : "others");
 }
 
 template <typename Map, typename Key>
 [[nodiscard]] std::string_view find_in(const Map& names, const Key& key) {
   const auto found = names.find(key);
-  return found == names.end() ? std::string_view{} : std::string_view{found->second};
+  return found == names.end() ? std::string_view{} : std::string_view{found->second.text};
 }
 
 }  // namespace
@@ -59,11 +52,11 @@ const GivenName* Names::give(const Gid& address, Qpn qpn, GivenName name) {
 }
 
 void Names::suggest(const Gid& address, std::string_view name) {
-  suggest_to(suggested_addresses_, address, name);
+  add(suggested_addresses_[address], name);
 }
 
 void Names::suggest(const Gid& address, Qpn qpn, std::string_view name) {
-  suggest_to(suggested_qps_, Qp{address, qpn}, name);
+  add(suggested_qps_[Qp{address, qpn}], name);
 }
 
 std::string_view Names::find(const Gid& address) const {
@@ -77,8 +70,8 @@ std::string_view Names::find(const Gid& address) const {
 std::string_view Names::find(const QpEnd& end) const {
   if (!end.qpn) return {};
   const Qp qp{end.address, *end.qpn};
-  if (const auto given = qps_.find(qp); given != qps_.end()) return given->second.text;
-  return find_in(suggested_qps_, qp);
+  const std::string_view given = find_in(qps_, qp);
+  return given.empty() ? find_in(suggested_qps_, qp) : given;
 }
 
 std::string Names::text(const Gid& address) const {

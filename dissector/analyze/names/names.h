@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "roce/wire/types.h"
 
@@ -24,6 +25,12 @@ struct GivenName {
   std::string text;
   std::string source;    ///< the name of the file
   std::size_t line = 0;  ///< from 1
+};
+
+/// All that logs suggest for one thing.
+struct SuggestedName {
+  std::vector<std::string> names;  ///< the different ones as they came, at most three
+  std::string text;                ///< `A`, `A or B`, `A or B or others`
 };
 
 /// Names for hosts and QPs. What a user gives is unique; what logs suggest counts where nothing is given, and what they
@@ -57,8 +64,8 @@ class Names {
   /// By prefix length, the longest first, then by network.
   std::map<unsigned, std::map<Gid, GivenName>, std::greater<>> networks_;
   std::map<Qp, GivenName> qps_;
-  std::map<Gid, std::string> suggested_addresses_;
-  std::map<Qp, std::string> suggested_qps_;
+  std::map<Gid, SuggestedName> suggested_addresses_;
+  std::map<Qp, SuggestedName> suggested_qps_;
 };
 
 }  // namespace roce::analyze

@@ -115,7 +115,7 @@ struct LoggedQp {
   const auto qpn = number_behind(said, " qpn ");
   const auto gid = behind(said, " GID ");
   const auto address = gid ? behind(*gid, "(") : std::nullopt;
-  if (!qpn || *qpn > 0xFF'FFFF || !address) return std::nullopt;
+  if (!qpn || *qpn > Qpn::kMax || !address) return std::nullopt;
   const auto read = address_of(*address);
   if (!read || *read == Gid{}) return std::nullopt;
   // Releases say `Dev 0 IbDev 1` with other capitals, and older ones `Dev 1` alone.
@@ -126,7 +126,7 @@ struct LoggedQp {
       .speaker = speaker, .device = device.value_or(0), .address = *read, .qpn = Qpn{static_cast<std::uint32_t>(*qpn)}};
 }
 
-/// What a log says about processes, gathered before it names a QP: a rank may be said behind its QPs.
+/// The QPs, ranks and devices in a log. A QP gets its name at the end: its rank may stand behind it.
 class NcclLog {
  public:
   void add(const Speaker& speaker, std::string_view said) {

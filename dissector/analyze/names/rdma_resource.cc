@@ -24,7 +24,7 @@ constexpr json_input::Bounds kBounds{
   const auto found = qp.find(member);
   if (found == qp.end() || !found->is_number_unsigned()) return std::nullopt;
   const auto value = found->get<std::uint64_t>();
-  if (value > 0xFF'FFFF) return std::nullopt;
+  if (value > Qpn::kMax) return std::nullopt;
   return Qpn{static_cast<std::uint32_t>(value)};
 }
 

@@ -31,6 +31,8 @@ TEST(NamesTest, DifferentSuggestionsAreAllShown) {
   EXPECT_EQ(names.find(kHost), "a or b");
   for (const char* const name : {"c", "d"}) names.suggest(kHost, name);
   EXPECT_EQ(names.find(kHost), "a or b or others");
+  for (const char* const name : {"x or y", "z"}) names.suggest(kHost, Qpn{17}, name);
+  EXPECT_EQ(names.find(QpEnd{.address = kHost, .qpn = Qpn{17}}), "x or y or z");
 }
 
 }  // namespace
