@@ -24,7 +24,7 @@ constexpr const char* kExamples = R"(Examples:
   roce-analyze trace.pcapng                            what is in it and what is wrong, the worst first
   roce-analyze ring/ other-host.pcapng                 all captures of a folder, and the same traffic seen elsewhere
   roce-analyze events --severity error trace.pcapng    each packet that was lost, with its PSN and frame
-  tcpdump -i eth0 -w - udp port 4791 | roce-analyze -  the same of live traffic, at Ctrl-C)";
+  roce-analyze --follow ring/                          the same while a capture goes on, until Ctrl-C)";
 
 /// Inserts `summary` if the first word is a file or an option. False: it is neither, and not a command.
 bool complete_command(const roce::command_line::Program& program, std::vector<std::string>& arguments) {

@@ -119,7 +119,7 @@ ROOMS = {
     "replay": _room("command_line files replay/commands"),
 
     # roce-analyze
-    "analyze/input": _room("roce/analysis roce/link roce/wire packet_text text"),
+    "analyze/input": _room("roce/analysis roce/link roce/wire packet_text runtime text"),
     "analyze/filter": _room("roce/wire command_line packet_text text"),
     "analyze/run": _room("roce/analysis roce/json_input roce/link command_line packet_text text analyze/input"),
     "analyze/names": _room("roce/json_input roce/wire command_line analyze/filter"),

@@ -54,6 +54,15 @@ Glyph first_glyph(std::string_view text) {
   return {size, is_in(kCombining, code) ? 0U : is_in(kWide, code) ? 2U : 1U};
 }
 
+/// Returns the number that an environment variable holds; 0 if it is not set or not a number.
+std::size_t positive_variable(const char* name) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return 0;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+  return error == std::errc{} && *end == '\0' ? number : 0;
+}
+
 }  // namespace
 
 Charset locale_charset() {
@@ -70,13 +79,16 @@ Charset locale_charset() {
 
 std::size_t terminal_width(int descriptor) {
   if (isatty(descriptor) == 0) return 0;
-  if (const char* columns = std::getenv("COLUMNS"); columns != nullptr) {
-    std::size_t width = 0;
-    const auto [end, error] = std::from_chars(columns, columns + std::strlen(columns), width);
-    if (error == std::errc{} && *end == '\0' && width != 0) return width;
-  }
+  if (const std::size_t columns = positive_variable("COLUMNS"); columns != 0) return columns;
   winsize size{};
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+std::size_t terminal_height(int descriptor) {
+  if (isatty(descriptor) == 0) return 0;
+  if (const std::size_t lines = positive_variable("LINES"); lines != 0) return lines;
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
 }
 
 std::size_t display_width(std::string_view text) {

@@ -18,6 +18,9 @@ enum class Charset : std::uint8_t { ascii, utf8 };
 /// Returns the columns of the terminal `descriptor`, or COLUMNS if that is set; 0 if it is not a terminal: no limit.
 [[nodiscard]] std::size_t terminal_width(int descriptor);
 
+/// Returns the lines of the terminal `descriptor`, or LINES if that is set; 0 if it is not a terminal: no limit.
+[[nodiscard]] std::size_t terminal_height(int descriptor);
+
 /// Returns the number of terminal columns that UTF-8 text takes: combining marks take none, wide East Asian letters and
 /// emoji two, everything else one, also each byte that is not valid UTF-8.
 [[nodiscard]] std::size_t display_width(std::string_view text);

@@ -27,6 +27,7 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-analyze events --severity error trace.pcap       only what is bad
   roce-analyze events --verdict rnr_nak --verdict retransmission trace.pcap
   roce-analyze events -Y 'bth.opcode contains "READ"' --stream 3 trace.pcap
+  roce-analyze events --follow --severity error ring/   as they happen, until Ctrl-C
   roce-analyze events --json trace.pcap | jq -c 'select(.cause == "timeout") | [.frame, .stream]')";
 
 struct EventsOptions {
@@ -79,6 +80,10 @@ class EventsConsumer final : public AnalysisConsumer {
     if (!start_ns_) start_ns_ = capture_start(packet);
   }
   void on_verdict(const Verdict& verdict) override { order_.add(verdict); }
+  void on_tick(RunSoFar& /*run*/) override {
+    order_.finish();
+    rows_.show();
+  }
   [[nodiscard]] bool is_over() const override { return session_.output().is_over(); }
 
   void finish() {
@@ -164,6 +169,7 @@ void add_events(command_line::Program& program, ExitCode& code) {
   add_common_options(command, options->common);
   add_list_options(command, options->common);
   add_carry_options(command, options->common);
+  add_follow_options(command, options->common);
   command
       .add_choice("--severity", options->severity,
                   {{"note", Severity::note}, {"warning", Severity::warning}, {"error", Severity::error}},

@@ -82,6 +82,8 @@ class MessagesConsumer final : public AnalysisConsumer {
     slowest_.pop_back();
   }
 
+  void on_tick(RunSoFar& /*run*/) override { rows_.show(); }
+
   void finish() {
     std::sort_heap(slowest_.begin(), slowest_.end(), &is_slower);
     for (const Message& message : slowest_) rows_.add(row_of(message));
@@ -169,6 +171,7 @@ void add_messages(command_line::Program& program, ExitCode& code) {
   add_common_options(command, options->common);
   add_list_options(command, options->common);
   add_carry_options(command, options->common);
+  add_follow_options(command, options->common);
   command.add_option("--top", options->top, "Only the slowest that were completed, the slowest first")
       .type_name("NUMBER");
   command.footer(std::string{kExamples});

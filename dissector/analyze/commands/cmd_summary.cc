@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyze/charts/report_json.h"
+#include "analyze/commands/following_summary.h"
 #include "analyze/input/report.h"
 #include "analyze/join/point_join.h"
 #include "analyze/report/summary_format.h"
@@ -35,7 +36,8 @@ constexpr std::string_view kExamples = R"(Examples:
   roce-analyze --names hosts.txt --top 30 a.pcapng.gz b.pcapng.zst
   roce-analyze --report report.html trace.pcap     and a page with plots and tables for a browser
   roce-analyze summary --json trace.pcap | jq '.verdict, .lost'
-  tcpdump -i eth0 -s 256 -c 1000000 -w - udp port 4791 | roce-analyze -
+  roce-analyze --follow ring/                      while a capture goes on, until Ctrl-C
+  roce-analyze -i eth0                             the same of what comes to an interface
 
 Exit code: 0 all files were read, whatever is wrong in them; 1 a file could not be read (to its end; what was read is
 judged), capture points contradict each other, the output could not be written or memory ran out, 2 wrong command line.)";
@@ -194,7 +196,13 @@ ExitCode run_summary(const SummaryOptions& options) {
     report(*why);
     return ExitCode::usage;
   }
+  const bool follows = options.common.follow || !options.common.interface.empty();
+  if (follows && (has_report || !options.common.filter.empty() || options.common.stream)) {
+    report("--follow shows all there is so far, as text: leave out --report, -Y and --stream");
+    return ExitCode::usage;
+  }
   if (!session.open()) return session.finish();
+  if (follows) return follow_summary(session, options.top);
   ReportFile file;
   if (has_report && !file.open(options.common.report)) return ExitCode::failed;
   SummaryConsumer consumer{session};
@@ -232,6 +240,7 @@ void add_summary(command_line::Program& program, ExitCode& code) {
   add_common_options(command, options->common);
   add_filter_options(command, options->common);
   add_carry_options(command, options->common);
+  add_follow_options(command, options->common);
   command.add_option("--top", options->top, "How many streams are listed (10); 0: all").type_name("NUMBER");
   command
       .add_flag("--quick", options->quick,

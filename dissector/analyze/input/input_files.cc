@@ -20,13 +20,6 @@ namespace roce::analyze {
 
 namespace {
 
-/// Orders files by their first time, then by name. Files without a time come last.
-bool comes_before(const InputFile& a, const InputFile& b) {
-  if (a.first_ns.has_value() != b.first_ns.has_value()) return a.first_ns.has_value();
-  if (a.first_ns != b.first_ns) return a.first_ns < b.first_ns;
-  return a.path < b.path;
-}
-
 std::optional<std::int64_t> first_time(link::CaptureReader& reader) {
   // Records without a time may come first; searching all of a large file would take too long.
   constexpr int kLookedAt = 1000;
@@ -131,11 +124,10 @@ class Expansion {
       result_.errors.push_back(fmt::format("cannot read '{}': {}", path.string(), std::strerror(errno)));
       return;
     }
-    if (is_regular) {
-      if (auto reader = link::CaptureReader::open(path.string())) {
-        found.push_back({path.string(), true, static_cast<std::uint64_t>(status.st_size), first_time(*reader), point_});
-        return;
-      }
+    if (auto file = is_regular ? look_into(path.string(), static_cast<std::uint64_t>(status.st_size)) : std::nullopt) {
+      file->point = point_;
+      found.push_back(*std::move(file));
+      return;
     }
     others_.push_back(path.filename().string());
   }
@@ -170,6 +162,18 @@ std::vector<std::string> paths_of(const std::string& pattern) {
 }
 
 }  // namespace
+
+std::optional<InputFile> look_into(const std::string& path, std::uint64_t size_bytes) {
+  auto reader = link::CaptureReader::open(path);
+  if (!reader) return std::nullopt;
+  return InputFile{path, true, size_bytes, first_time(*reader), {}};
+}
+
+bool comes_before(const InputFile& a, const InputFile& b) {
+  if (a.first_ns.has_value() != b.first_ns.has_value()) return a.first_ns.has_value();
+  if (a.first_ns != b.first_ns) return a.first_ns < b.first_ns;
+  return a.path < b.path;
+}
 
 tl::expected<NamedPoint, std::string> parse_point(std::string_view text) {
   const std::size_t end = text.find('=');

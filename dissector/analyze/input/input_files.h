@@ -54,4 +54,10 @@ struct InputOptions {
 /// Error: what is wrong with it, and what was expected.
 [[nodiscard]] tl::expected<NamedPoint, std::string> parse_point(std::string_view text);
 
+/// Returns a regular file that is a capture, with the time of its first packet; nothing if it is none or cannot be
+/// read.
+[[nodiscard]] std::optional<InputFile> look_into(const std::string& path, std::uint64_t size_bytes);
+/// Orders files by their first time, then by name. Files without a time come last.
+[[nodiscard]] bool comes_before(const InputFile& a, const InputFile& b);
+
 }  // namespace roce::analyze

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analyze/input/following.h"
 #include "analyze/input/frame_info.h"
 #include "analyze/run/parallel_run.h"
 #include "analyze/run/run_state.h"
@@ -15,15 +16,24 @@ namespace roce::analyze {
 namespace {
 
 /// Analyses one packet after the other, and shows each to the consumer.
-class SerialRun {
+class SerialRun final : public RunSoFar {
  public:
   SerialRun(std::span<const InputFile> inputs, const AnalysisRunOptions& options, AnalysisConsumer& consumer)
       : state_(inputs, options, consumer) {}
 
   AnalysisResult run() {
-    while (!state_.consumer.is_over() && state_.intake.next()) take();
+    Following* const follow = state_.options.follow;
+    if (follow != nullptr) follow->on_tick([this] { tick(); });
+    while (!state_.consumer.is_over() && state_.intake.next()) {
+      take();
+      if (follow == nullptr) continue;
+      follow->after_frame();
+      if (follow->is_stopped()) break;
+    }
     return state_.finish();
   }
+
+  AnalysisResult result() override { return state_.so_far(); }
 
  private:
   static constexpr unsigned kHandOverPackets = 64;
@@ -53,11 +63,19 @@ class SerialRun {
           const packet_text::DecodedPacket decoded{frame, whole, part.packet, part.icrc, part.base};
           state_.consumer.on_packet({decoded, part.observation, known, file, state_.intake.capture_point()});
           for (const analysis::Verdict& verdict : known.verdicts) state_.consumer.on_verdict(verdict);
-          if (++since_hand_over_ < kHandOverPackets) return;
-          since_hand_over_ = 0;
-          state_.hand_over();
-          state_.keep_ended();
+          if (++since_hand_over_ == kHandOverPackets) hand_over();
         });
+  }
+
+  void hand_over() {
+    since_hand_over_ = 0;
+    state_.hand_over();
+    state_.keep_ended();
+  }
+
+  void tick() {
+    hand_over();
+    state_.consumer.on_tick(*this);
   }
 
   const analysis::PacketAnalysis& with_breach(const analysis::PacketAnalysis& tracked,
@@ -99,8 +117,9 @@ bool AnalysisResult::has_hosts_at_several_points() const {
 AnalysisResult run_analysis(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
                             AnalysisConsumer& consumer) {
   // Even with one thread: batches are faster than one packet after the other.
-  return consumer.wants_packets() ? SerialRun{inputs, options, consumer}.run()
-                                  : run_parallel(inputs, options, consumer, thread_count(options.threads));
+  return consumer.wants_packets() || options.follow != nullptr
+             ? SerialRun{inputs, options, consumer}.run()
+             : run_parallel(inputs, options, consumer, thread_count(options.threads));
 }
 
 FramePlace find_frame(std::span<const CaptureFile> files, std::uint64_t overall) {

@@ -30,6 +30,19 @@ struct AnalysedPacket {
 };
 
 struct CarriedState;
+struct AnalysisResult;
+class Following;
+
+/// A run that is not over.
+class RunSoFar {
+ public:
+  RunSoFar() = default;
+  RunSoFar(const RunSoFar&) = delete;
+  RunSoFar& operator=(const RunSoFar&) = delete;
+  virtual ~RunSoFar() = default;
+  /// Returns the result that the run would have if its input ended here. The run goes on as if nobody had asked.
+  [[nodiscard]] virtual AnalysisResult result() = 0;
+};
 
 /// Receives the findings of an analysis, in the order in which they become known.
 class AnalysisConsumer {
@@ -46,6 +59,8 @@ class AnalysisConsumer {
   virtual void on_verdict(const analysis::Verdict& /*verdict*/) {}
   virtual void on_message(const analysis::Message& /*message*/) {}
   virtual void on_answer(const analysis::Answer& /*answer*/) {}
+  /// Called now and then in a run that follows its input, after the findings of all packets so far that are certain.
+  virtual void on_tick(RunSoFar& /*run*/) {}
   /// True if `on_packet` is to be called. If not, a run may use several threads, and verdicts come in any order.
   [[nodiscard]] virtual bool wants_packets() const { return true; }
   /// True if this stream, which has ended, is to be in `AnalysisResult::streams`.
@@ -66,6 +81,8 @@ struct AnalysisRunOptions {
   /// Filled for a run that continues with the next files; null: nothing is carried on. If set, questions still open at
   /// the end of the last file stay open and are not judged yet.
   CarriedState* carry = nullptr;
+  /// The input, instead of files, if it goes on while it is read; then one thread does the work. Null: files.
+  Following* follow = nullptr;
   unsigned threads = 0;  ///< maximum, if the consumer allows more than one thread; 0: one per processor
 };
 

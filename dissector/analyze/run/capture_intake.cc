@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyze/input/following.h"
 #include "analyze/input/report.h"
 #include "analyze/run/carried_state.h"
 #include "command_line/counted.h"
@@ -70,7 +71,8 @@ void CaptureIntake::go_on_from(const CarriedState& state) {
   last_ns_ = state.last_ns;
 }
 
-void CaptureIntake::carry_into(CarriedState& state) const {
+void CaptureIntake::carry_into(CarriedState& state) {
+  if (reader_ != nullptr) count_drops();
   const std::size_t left_out = result_.files.size() - std::min(result_.files.size(), CarriedState::kFiles);
   state.files.assign(result_.files.begin() + static_cast<std::ptrdiff_t>(left_out), result_.files.end());
   state.files_left_out = result_.files_left_out + left_out;
@@ -83,6 +85,14 @@ void CaptureIntake::carry_into(CarriedState& state) const {
 }
 
 void CaptureIntake::finish() {
+  if (options_.follow != nullptr && options_.follow->missed_files() != 0) {
+    CaptureFile& file = result_.files.empty() ? result_.files.emplace_back() : result_.files.back();
+    file.is_damaged = true;
+    file.problems.push_back(
+        fmt::format("{} removed before they were read; keep more of them, or larger ones",
+                    command_line::counted(options_.follow->missed_files(), "file was", "files were")));
+    say(file.problems.back());
+  }
   result_.points = points_.points();
   result_.counts.clock_backwards = 0;
   for (const CapturePoint& point : result_.points) {
@@ -103,14 +113,21 @@ void CaptureIntake::finish() {
   }
 }
 
+const InputFile* CaptureIntake::next_input() {
+  if (options_.follow == nullptr) return opened_ < inputs_.size() ? &inputs_[opened_++] : nullptr;
+  auto next = options_.follow->next_file();
+  if (!next) return nullptr;
+  followed_ = *std::move(next);
+  return &followed_;
+}
+
 bool CaptureIntake::open_next() {
-  while (opened_ < inputs_.size()) {
-    const InputFile& input = inputs_[opened_++];
+  while (const InputFile* input = next_input()) {
     CaptureFile& file = result_.files.emplace_back();
-    file.path = input.path;
+    file.path = input->path;
     file.frame_base = frames_;
-    points_.begin_file(input.path, input.point);
-    auto reader = link::CaptureReader::open(input.path);
+    points_.begin_file(input->path, input->point);
+    auto reader = options_.follow == nullptr ? link::CaptureReader::open(input->path) : options_.follow->open(*input);
     if (!reader) {
       fail(reader.error().message);
       continue;
@@ -157,18 +174,25 @@ void CaptureIntake::close() {
   progress_->clear();
   frames_ += file.frames;
   points_.end_file(file.last_ns);
-  for (const link::CaptureInterface& interface : reader_->interfaces()) {
-    file.dropped_between += interface.packet_drops;
-    if (!interface.statistics) continue;
-    file.dropped_interface += interface.statistics->dropped_interface.value_or(0);
-    file.dropped_os += interface.statistics->dropped_os.value_or(0);
-  }
+  count_drops();
+  if (options_.follow != nullptr) options_.follow->close(followed_, reader_->position_bytes());
   for (const link::CaptureWarning& warning : reader_->warnings()) {
     file.problems.push_back(warning.message);
     say(fmt::format("warning: {}", warning.message));
   }
   if (reader_->error()) fail(reader_->error()->message);
   reader_.reset();
+}
+
+void CaptureIntake::count_drops() {
+  CaptureFile& file = this->file();
+  file.dropped_between = file.dropped_interface = file.dropped_os = 0;
+  for (const link::CaptureInterface& interface : reader_->interfaces()) {
+    file.dropped_between += interface.packet_drops;
+    if (!interface.statistics) continue;
+    file.dropped_interface += interface.statistics->dropped_interface.value_or(0);
+    file.dropped_os += interface.statistics->dropped_os.value_or(0);
+  }
 }
 
 void CaptureIntake::fail(const std::string& message) {

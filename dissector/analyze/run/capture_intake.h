@@ -43,7 +43,8 @@ class CaptureIntake {
 
   /// Continues after the files of an earlier run. Must be called first.
   void go_on_from(const CarriedState& state);
-  void carry_into(CarriedState& state) const;
+  /// Describes everything up to the current frame.
+  void carry_into(CarriedState& state);
 
   /// Reports how many frames could not be decoded for their link type. Call it when all frames have been analysed.
   void finish();
@@ -53,10 +54,12 @@ class CaptureIntake {
   /// Queues of one clock are never this far apart.
   static constexpr std::int64_t kClockJump = 1'000'000'000;
 
+  [[nodiscard]] const InputFile* next_input();
   [[nodiscard]] bool open_next();
   void stop_at_limit();
   [[nodiscard]] bool admit();
   void close();
+  void count_drops();
   void fail(const std::string& message);
   void say(std::string_view text) const;
 
@@ -64,6 +67,7 @@ class CaptureIntake {
   const AnalysisRunOptions& options_;
   AnalysisResult& result_;
   std::size_t opened_ = 0;
+  InputFile followed_;  ///< the current input, if the options follow one
   std::unique_ptr<link::CaptureReader> reader_;
   std::optional<text::Progress> progress_;
   link::CaptureRecord record_;

@@ -27,6 +27,7 @@ class CountingConsumer final : public AnalysisConsumer {
   }
   void on_message(const analysis::Message& message) override { next_.on_message(message); }
   void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
+  void on_tick(RunSoFar& run) override { next_.on_tick(run); }
   [[nodiscard]] bool wants_packets() const override { return next_.wants_packets(); }
   [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
   [[nodiscard]] bool is_over() const override { return next_.is_over(); }

@@ -21,7 +21,7 @@ class EventOrder {
   /// Sets the count of verdicts that earlier runs have numbered. Must be called first.
   void go_on_from(std::uint64_t number) { number_ = number; }
   void add(const analysis::Verdict& verdict);
-  /// Hands over all verdicts that are still held back.
+  /// Hands over all verdicts that are still held back. Retrospective ones that come later keep their place after them.
   void finish();
 
  private:

@@ -57,24 +57,51 @@ AnalysisResult RunState::finish() {
     hand_over();
   }
   keep_ended();
-  result.streams = kept.take();
-  result.streams_unlisted = kept.left_out();
-  result.verdicts = consumer.counts();
-  result.point_verdicts = consumer.of_points();
-  if (options.carry != nullptr) carry(*options.carry);
+  take_findings();
+  if (options.carry != nullptr) {
+    save_into(*options.carry, CarriedState::kClosed);
+    add_open(options.carry->open);
+  }
   result.evictions = shards.evictions();
   result.streams_begun = shards.streams_begun();
   pause.finish(result);
   return std::move(result);
 }
 
-// `result` has the closed streams; the open ones are added after them.
-void RunState::carry(CarriedState& state) {
+AnalysisResult RunState::so_far() {
+  keep_ended();
+  take_findings();
+  CarriedState state;
+  save_into(state, result.streams.size());
+  kept.add(result.streams);
+  AnalysisRunOptions ending = options;
+  ending.after = &state;
+  ending.carry = nullptr;
+  ending.follow = nullptr;
+  ending.quiet = true;
+  AnalysisConsumer nobody;
+  AnalysisResult ended = RunState{{}, ending, nobody}.finish();
+  ended.earlier_files = 0;
+  ended.streams_left_out = result.streams_left_out;
+  ended.streams_unlisted += result.streams_unlisted;
+  ended.streams_not_asked_for = result.streams_not_asked_for;
+  return ended;
+}
+
+void RunState::take_findings() {
+  result.streams = kept.take();
+  result.streams_unlisted = kept.left_out();
+  result.verdicts = consumer.counts();
+  result.point_verdicts = consumer.of_points();
+}
+
+// `result` has the closed streams.
+void RunState::save_into(CarriedState& state, std::size_t most_closed) {
   intake.carry_into(state);
   pause.carry_into(state);
   state.trackers = shards.save();
   state.open = shards.streams();
-  const std::size_t left_out = result.streams.size() - std::min(result.streams.size(), CarriedState::kClosed);
+  const std::size_t left_out = result.streams.size() - std::min(result.streams.size(), most_closed);
   state.closed.assign(result.streams.begin() + static_cast<std::ptrdiff_t>(left_out), result.streams.end());
   state.closed_left_out = result.streams_left_out + result.streams_unlisted + left_out;
   state.verdicts = result.verdicts;
@@ -86,10 +113,13 @@ void RunState::carry(CarriedState& state) {
   }
   std::erase_if(state.breaches, [&](const auto& each) { return !listed.contains(each.first); });
   std::erase_if(state.verdicts.losses_of_stream, [&](const auto& each) { return !listed.contains(each.first); });
+}
+
+void RunState::add_open(const std::vector<analysis::StreamSummary>& open) {
   std::vector<analysis::StreamSummary> all;
-  all.reserve(result.streams.size() + state.open.size());
-  std::merge(result.streams.begin(), result.streams.end(), state.open.begin(), state.open.end(),
-             std::back_inserter(all), [](const auto& a, const auto& b) { return a.stream < b.stream; });
+  all.reserve(result.streams.size() + open.size());
+  std::merge(result.streams.begin(), result.streams.end(), open.begin(), open.end(), std::back_inserter(all),
+             [](const auto& a, const auto& b) { return a.stream < b.stream; });
   result.streams = std::move(all);
 }
 

@@ -25,6 +25,9 @@ struct RunState {
   void keep_ended();
   /// Ends the run and returns its result. Everything that was read must have been followed.
   [[nodiscard]] AnalysisResult finish();
+  /// Returns the result that the run would have if its input ended here. The findings so far must have been handed
+  /// over.
+  [[nodiscard]] AnalysisResult so_far();
 
   /// Data that one thread writes for each frame must not share a cache line with data that another one uses meanwhile.
   static constexpr std::size_t kApart = 128;
@@ -40,7 +43,9 @@ struct RunState {
 
  private:
   void forget(std::uint32_t stream);
-  void carry(CarriedState& state);
+  void take_findings();
+  void save_into(CarriedState& state, std::size_t most_closed);
+  void add_open(const std::vector<analysis::StreamSummary>& open);
 
   std::vector<analysis::StreamSummary> ended_;  ///< empty between two calls
 };

@@ -7,7 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "analyze/input/report.h"
 #include "analyze/names/load_names.h"
@@ -91,6 +96,13 @@ void add_carry_options(command_line::Command& command, AnalysisOptions& options)
       .type_name("STATE");
 }
 
+void add_follow_options(command_line::Command& command, AnalysisOptions& options) {
+  command.add_flag("--follow", options.follow,
+                   "Go on reading as FILE grows, or as files come into it if it is a directory, until Ctrl-C");
+  command.add_option("-i,--interface", options.interface, "Capture on this interface, instead of FILE, and follow it")
+      .type_name("NAME");
+}
+
 void add_list_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_flag("--csv", options.csv, "For programs: CSV").excludes("--json");
   add_filter_options(command, options);
@@ -119,6 +131,7 @@ class ChoosingConsumer final : public AnalysisConsumer {
   void on_verdict(const analysis::Verdict& verdict) override { next_.on_verdict(verdict); }
   void on_message(const analysis::Message& message) override { next_.on_message(message); }
   void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
+  void on_tick(RunSoFar& run) override { next_.on_tick(run); }
   [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
   [[nodiscard]] bool is_over() const override { return next_.is_over(); }
 
@@ -146,7 +159,8 @@ bool AnalysisSession::open() {
     code_ = ExitCode::usage;
     return false;
   };
-  if (options_.inputs.empty() && options_.points.empty()) {
+  const bool follows = options_.follow || !options_.interface.empty();
+  if (options_.inputs.empty() && options_.points.empty() && options_.interface.empty()) {
     return refuse("which file? roce-analyze [COMMAND] FILE... (- is standard input; --help shows examples)");
   }
   auto window = TimeWindow::make(options_.from, options_.to);
@@ -186,6 +200,7 @@ bool AnalysisSession::open() {
     }
     after_ = *std::move(after);
   }
+  if (follows) return open_followed();
   std::vector<NamedPoint> points;
   for (const std::string& text : options_.points) {
     auto point = parse_point(text);
@@ -226,7 +241,39 @@ bool AnalysisSession::open() {
   return !inputs_.files.empty();
 }
 
-AnalysisRunOptions AnalysisSession::run_options(const analysis::TrackerOptions& tracker) const {
+bool AnalysisSession::open_followed() {
+  const auto refuse = [&](std::string_view why) {
+    report(why);
+    code_ = ExitCode::usage;
+    return false;
+  };
+  if (!options_.after.empty() || !options_.carry.empty()) {
+    return refuse("--follow goes on by itself: leave out --after and --carry");
+  }
+  if (!options_.points.empty() || options_.inputs.size() + (options_.interface.empty() ? 0 : 1) != 1) {
+    return refuse("--follow takes one file, one directory, - or one --interface");
+  }
+  if (filter_.needs_later_facts()) {
+    return refuse("-Y asks for what is known only at the end, which --follow does not wait for");
+  }
+  Following::Source source{Following::Source::Kind::interface, options_.interface};
+  if (options_.interface.empty()) {
+    source = {Following::Source::Kind::file, options_.inputs.front()};
+    std::error_code error;
+    if (source.name != "-" && !std::filesystem::exists(source.name, error)) {
+      report(fmt::format("cannot read '{}': {}", source.name, std::strerror(error ? error.value() : ENOENT)));
+      code_ = ExitCode::failed;
+      return false;
+    }
+    if (source.name != "-" && std::filesystem::is_directory(source.name, error)) {
+      source.kind = Following::Source::Kind::folder;
+    }
+  }
+  following_.emplace(std::move(source));
+  return true;
+}
+
+AnalysisRunOptions AnalysisSession::run_options(const analysis::TrackerOptions& tracker) {
   AnalysisRunOptions options;
   options.window = window_;
   options.tracker = tracker;
@@ -235,8 +282,9 @@ AnalysisRunOptions AnalysisSession::run_options(const analysis::TrackerOptions& 
   options.most_frames = options_.most_frames;
   options.threads = options_.threads;
   options.pause = pause_;
-  options.progress = isatty(STDERR_FILENO) != 0;
+  options.progress = isatty(STDERR_FILENO) != 0 && !following_;
   options.after = after_ ? &*after_ : nullptr;
+  options.follow = following_ ? &*following_ : nullptr;
   return options;
 }
 
@@ -315,6 +363,11 @@ void RowWriter::add(std::vector<text::TableCell> cells) {
   cells.resize(std::min(cells.size(), columns_.size()));
   rows_.push_back(std::move(cells));
   if (rows_.size() == kAligned) write();
+}
+
+void RowWriter::show() {
+  if (!rows_.empty()) write();
+  session_.output().flush();
 }
 
 void RowWriter::finish() {

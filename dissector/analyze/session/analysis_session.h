@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/input/following.h"
 #include "analyze/names/names.h"
 #include "analyze/run/analysis_run.h"
 #include "analyze/run/carried_state.h"
@@ -32,13 +33,15 @@ struct AnalysisOptions {
   std::string cnp_interval;
   std::string after;
   std::string carry;
-  std::string report;  ///< the HTML file of `summary --report`
+  std::string interface;  ///< captured live; empty: the inputs are files
+  std::string report;     ///< the HTML file of `summary --report`
   std::optional<std::uint32_t> stream;
   std::uint64_t max_streams = analysis::Limits{}.streams;
   bool shows_lacks = false;       ///< the command's own output reports what there was no room for
   bool mixes_points = false;      ///< the command's output does not tell apart what different capture points saw
   std::uint64_t most_frames = 0;  ///< analyse at most this many frames; 0: all
   unsigned threads = 0;
+  bool follow = false;  ///< the input goes on while it is read
   bool json = false;
   bool csv = false;
   text::ColourWhen colour = text::ColourWhen::automatic;
@@ -51,6 +54,8 @@ void add_common_options(command_line::Command& command, AnalysisOptions& options
 void add_output_options(command_line::Command& command, AnalysisOptions& options);
 /// Adds --after and --carry.
 void add_carry_options(command_line::Command& command, AnalysisOptions& options);
+/// Adds --follow and --interface.
+void add_follow_options(command_line::Command& command, AnalysisOptions& options);
 /// Adds -Y and --stream.
 void add_filter_options(command_line::Command& command, AnalysisOptions& options);
 /// Adds --csv, -Y and --stream.
@@ -78,6 +83,7 @@ class AnalysisSession {
     return filter_.passes_everything() || chosen_.contains(id);
   }
   [[nodiscard]] bool is_wanted(std::uint32_t stream) const { return !options_.stream || *options_.stream == stream; }
+  [[nodiscard]] bool follows() const { return following_.has_value(); }
   [[nodiscard]] bool has_filter() const { return !filter_.passes_everything(); }
 
   [[nodiscard]] const AnalysisOptions& options() const { return options_; }
@@ -92,10 +98,12 @@ class AnalysisSession {
  private:
   friend class ChoosingConsumer;
 
-  [[nodiscard]] AnalysisRunOptions run_options(const analysis::TrackerOptions& tracker) const;
+  [[nodiscard]] bool open_followed();
+  [[nodiscard]] AnalysisRunOptions run_options(const analysis::TrackerOptions& tracker);
 
   const AnalysisOptions& options_;
   InputFiles inputs_;
+  std::optional<Following> following_;
   TimeWindow window_;
   analysis::PauseOptions pause_;
   Duration cnp_interval_{};
@@ -118,6 +126,8 @@ class RowWriter {
             std::string_view if_filled = {});
 
   void add(std::vector<text::TableCell> cells);
+  /// Writes the rows so far, without waiting for more to align them with.
+  void show();
   /// Writes the rows that were held back for alignment.
   void finish();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "link/byte_source.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace roce::link::detail {
 
@@ -65,6 +67,49 @@ class FileSource final : public ByteSource {
  private:
   FileDescriptor fd_;
   std::uint64_t size_;
+  std::uint64_t position_ = 0;
+};
+
+class FollowedSource final : public ByteSource {
+ public:
+  FollowedSource(FileDescriptor fd, bool is_regular, WaitForMore wait)
+      : fd_(std::move(fd)), is_regular_(is_regular), wait_(std::move(wait)) {}
+
+  tl::expected<std::size_t, std::string> read(std::span<std::byte> out) override {
+    for (;;) {
+      if (is_regular_ || is_readable()) {
+        const ssize_t got = is_regular_ ? ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(position_))
+                                        : ::read(fd_.get(), out.data(), out.size());
+        if (got < 0 && errno != EINTR) return tl::unexpected("cannot read: " + std::string(std::strerror(errno)));
+        if (got > 0) {
+          position_ += static_cast<std::uint64_t>(got);
+          return static_cast<std::size_t>(got);
+        }
+        if (got == 0 && !is_regular_) return 0;
+      }
+      if (const auto shorter = why_shorter()) return tl::unexpected(*shorter);
+      if (!wait_(is_regular_ ? -1 : fd_.get())) return 0;
+    }
+  }
+  std::uint64_t position() const override { return position_; }
+
+ private:
+  [[nodiscard]] bool is_readable() const {
+    pollfd state{fd_.get(), POLLIN, 0};
+    return ::poll(&state, 1, 0) > 0;
+  }
+  [[nodiscard]] std::optional<std::string> why_shorter() const {
+    struct stat status {};
+    if (!is_regular_ || ::fstat(fd_.get(), &status) != 0) return std::nullopt;
+    const auto left = static_cast<std::uint64_t>(status.st_size);
+    if (left >= position_) return std::nullopt;
+    return "the file was cut while it was followed: " + std::to_string(position_) + " bytes of it were read, it has " +
+           std::to_string(left);
+  }
+
+  FileDescriptor fd_;
+  bool is_regular_;
+  WaitForMore wait_;
   std::uint64_t position_ = 0;
 };
 
@@ -128,6 +173,12 @@ std::unique_ptr<ByteSource> make_file_source(FileDescriptor fd, std::uint64_t si
 
 std::unique_ptr<ByteSource> make_descriptor_source(FileDescriptor fd) {
   return std::make_unique<DescriptorSource>(std::move(fd));
+}
+
+std::unique_ptr<ByteSource> make_followed_source(FileDescriptor fd, WaitForMore wait) {
+  struct stat status {};
+  const bool is_regular = ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
+  return std::make_unique<FollowedSource>(std::move(fd), is_regular, std::move(wait));
 }
 
 std::unique_ptr<ByteSource> make_memory_source(std::span<const std::byte> bytes) {

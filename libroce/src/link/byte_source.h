@@ -9,6 +9,8 @@
 #include <tl/expected.hpp>
 #include <utility>
 
+#include "roce/link/capture_reader.h"
+
 namespace roce::link::detail {
 
 /// Owns a file descriptor, unless it is a standard stream.
@@ -57,6 +59,10 @@ class ByteSource {
 
 /// Reads from a descriptor of any kind.
 [[nodiscard]] std::unique_ptr<ByteSource> make_descriptor_source(FileDescriptor fd);
+
+/// Reads what a descriptor has at present and what comes later: calls `wait` whenever there is nothing, and ends when
+/// it returns false. A regular file is read from its start, and is an error once it becomes shorter than what was read.
+[[nodiscard]] std::unique_ptr<ByteSource> make_followed_source(FileDescriptor fd, WaitForMore wait);
 
 /// Reads from memory, which must outlive the source.
 [[nodiscard]] std::unique_ptr<ByteSource> make_memory_source(std::span<const std::byte> bytes);

@@ -16,6 +16,7 @@
 #include "link/capture_format.h"
 #include "link/diagnostics.h"
 #include "link/libpcap_input.h"
+#include "link/live_input.h"
 #include "link/pcapng_reader.h"
 
 namespace roce::link {
@@ -28,7 +29,7 @@ using detail::packets_before;
 
 namespace {
 
-enum class Walker : std::uint8_t { pcap, pcapng, libpcap, done };
+enum class Walker : std::uint8_t { pcap, pcapng, libpcap, live, done };
 
 CaptureError system_error(const std::string& path, const char* what) {
   return {path + ": " + what + ": " + std::strerror(errno), std::nullopt};
@@ -43,6 +44,22 @@ std::string hex_bytes(std::span<const std::byte> bytes) {
     text += kDigits[std::to_integer<std::size_t>(value) & 15];
   }
   return text;
+}
+
+std::string name_of(const std::string& path) {
+  return path == "-" ? "(standard input)" : path;
+}
+
+Result<std::pair<FileDescriptor, struct stat>> open_file(const std::string& path) {
+  FileDescriptor fd(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (fd.get() < 0 || fstat(fd.get(), &status) != 0) {
+    return tl::unexpected(system_error(name_of(path), "cannot open"));
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return tl::unexpected(CaptureError{path + ": is a directory, expected a capture file", std::nullopt});
+  }
+  return std::pair{std::move(fd), status};
 }
 
 }  // namespace
@@ -62,6 +79,15 @@ struct CaptureReader::Impl {
   // libpcap keeps a pointer to its cursor, which therefore stays here when the reader moves.
   detail::CaptureCursor libpcap_cursor;
   std::unique_ptr<detail::LibpcapInput> libpcap;
+  std::unique_ptr<detail::LiveInput> live;
+  bool was_left = false;  // a `WaitForMore` returned false
+
+  WaitForMore noting_the_end(WaitForMore wait) {
+    return [this, wait = std::move(wait)](int fd) {
+      was_left = was_left || !wait(fd);
+      return !was_left;
+    };
+  }
 
   // Takes over `source`, through a decompressor if its bytes ask for one.
   std::optional<CaptureError> stream(std::unique_ptr<detail::ByteSource> source) {
@@ -79,16 +105,10 @@ CaptureReader& CaptureReader::operator=(CaptureReader&&) noexcept = default;
 CaptureReader::~CaptureReader() = default;
 
 Result<CaptureReader> CaptureReader::open(const std::string& path) {
-  const bool standard_input = path == "-";
-  auto impl = std::make_unique<Impl>(standard_input ? "(standard input)" : path);
-  const std::string& name = impl->diagnostics.file();
-  FileDescriptor fd(standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) return tl::unexpected(system_error(name, "cannot open"));
-  struct stat status {};
-  if (fstat(fd.get(), &status) != 0) return tl::unexpected(system_error(name, "cannot open"));
-  if (S_ISDIR(status.st_mode)) {
-    return tl::unexpected(CaptureError{name + ": is a directory, expected a capture file", std::nullopt});
-  }
+  auto impl = std::make_unique<Impl>(name_of(path));
+  auto opened = open_file(path);
+  if (!opened) return tl::unexpected(opened.error());
+  auto& [fd, status] = *opened;
   // Standard input may be in the middle of its file; it is then read from there.
   const bool at_start = S_ISREG(status.st_mode) && lseek(fd.get(), 0, SEEK_CUR) == 0;
   if (at_start && status.st_size > 0) {
@@ -99,6 +119,31 @@ Result<CaptureReader> CaptureReader::open(const std::string& path) {
                                       : detail::make_descriptor_source(std::move(fd));
   if (auto error = impl->stream(std::move(source))) return tl::unexpected(*error);
   return begin(std::move(impl));
+}
+
+Result<CaptureReader> CaptureReader::follow(const std::string& path, WaitForMore wait) {
+  auto impl = std::make_unique<Impl>(name_of(path));
+  auto opened = open_file(path);
+  if (!opened) return tl::unexpected(opened.error());
+  auto source = detail::make_followed_source(std::move(opened->first), impl->noting_the_end(std::move(wait)));
+  if (auto error = impl->stream(std::move(source))) return tl::unexpected(*error);
+  if (impl->codec != Codec::none) {
+    return tl::unexpected(CaptureError{
+        impl->diagnostics.file() + ": is compressed, and cannot be followed; follow what its writer writes",
+        std::nullopt});
+  }
+  return begin(std::move(impl));
+}
+
+Result<CaptureReader> CaptureReader::capture(const std::string& interface, WaitForMore wait) {
+  auto impl = std::make_unique<Impl>(interface);
+  auto live = detail::LiveInput::open(interface, std::move(wait));
+  if (!live) return tl::unexpected(CaptureError{interface + ": " + live.error(), std::nullopt});
+  impl->live = *std::move(live);
+  impl->interfaces.push_back(impl->live->interface());
+  impl->walker = Walker::live;
+  impl->format = "live";
+  return CaptureReader(std::move(impl));
 }
 
 Result<CaptureReader> CaptureReader::from_memory(std::span<const std::byte> bytes, std::string name) {
@@ -218,6 +263,9 @@ bool CaptureReader::next_slow(CaptureRecord& record) {
     case Walker::libpcap:
       found = impl.libpcap->next(record, impl.diagnostics);
       break;
+    case Walker::live:
+      found = impl.live->next(record, impl.interfaces.front(), impl.diagnostics);
+      break;
     case Walker::done:
       return false;
   }
@@ -228,6 +276,10 @@ bool CaptureReader::next_slow(CaptureRecord& record) {
   }
   impl.walker = Walker::done;
   fast_ = false;
+  if (impl.was_left) {
+    impl.diagnostics.forget_error();
+    return false;
+  }
   const auto& end = impl.libpcap ? impl.libpcap_cursor : cursor_;
   if (impl.window.failure()) {
     impl.diagnostics.fail(end.offset() + end.available(), *impl.window.failure() + "; " + packets_before(number_));
@@ -290,7 +342,7 @@ std::string_view CaptureReader::format() const {
   return impl_->format;
 }
 bool CaptureReader::keeps_bytes() const {
-  return !impl_->window.is_stream() && !impl_->libpcap;
+  return !impl_->window.is_stream() && !impl_->libpcap && !impl_->live;
 }
 std::uint64_t CaptureReader::size_bytes() const {
   return impl_->size_bytes;

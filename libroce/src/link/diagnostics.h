@@ -33,6 +33,9 @@ class Diagnostics {
     if (!error_) error_ = CaptureError{file_ + ": " + text, std::nullopt};
   }
 
+  /// Takes back an error that was none: a record that its writer had not finished.
+  void forget_error() { error_.reset(); }
+
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::vector<CaptureWarning>& warnings() const { return warnings_; }
   [[nodiscard]] const std::optional<CaptureError>& error() const { return error_; }

@@ -6,20 +6,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "link/capture_format.h"
+#include "link/live_input.h"
 
 namespace roce::link::detail {
-
-namespace {
-
-// libpcap numbers link types for the platform (DLT_*). The numbers equal those in the file except for a few, of which
-// only raw IP can carry RoCE.
-std::uint16_t to_link_type(int dlt) {
-  constexpr std::uint16_t kLinkTypeRaw = 101;
-  return dlt == DLT_RAW ? kLinkTypeRaw : static_cast<std::uint16_t>(dlt);
-}
-
-}  // namespace
 
 tl::expected<std::unique_ptr<LibpcapInput>, std::string> LibpcapInput::open(ByteWindow& window, CaptureCursor& cursor) {
   std::unique_ptr<LibpcapInput> input(new LibpcapInput(window, cursor));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,10 @@ struct PcapLayout {
 
 }  // namespace detail
 
+/// Waits, from within `CaptureReader::next`, until there may be more to read. `fd` is readable once there is more; it
+/// is -1 if nothing tells. Returns false if no more is wanted.
+using WaitForMore = std::function<bool(int fd)>;
+
 /// Reads capture files: pcap (microseconds, nanoseconds, modified; both byte orders), pcapng, and the other
 /// formats that libpcap can read; each also compressed with gzip or zstd (recognised by content, not by name).
 ///
@@ -49,6 +54,15 @@ class CaptureReader {
   /// Opens `path`; "-" is standard input. Fails if the file cannot be opened, is empty,
   /// or no format fits its first bytes. On a pipe, waits for the file header.
   [[nodiscard]] static Result<CaptureReader> open(const std::string& path);
+
+  /// Opens `path` as `open` does, but takes it to grow: where it has no more bytes at present, `wait` is called, also
+  /// for the file header. It ends when `wait` returns false, and a pipe also when its last writer closes it. What was
+  /// not written whole until then is left out, which is no error. Compressed files cannot be followed.
+  [[nodiscard]] static Result<CaptureReader> follow(const std::string& path, WaitForMore wait);
+
+  /// Captures on a network interface of this machine (all that it sees, in promiscuous mode) until `wait` returns
+  /// false. The statistics of `interfaces()` count what the kernel dropped. Needs CAP_NET_RAW.
+  [[nodiscard]] static Result<CaptureReader> capture(const std::string& interface, WaitForMore wait);
 
   /// Reads a whole capture file that is in memory already;
   /// `bytes` must outlive the reader. Errors give `name` as the file.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <cstddef>
+
+#include "analyze/session/analysis_session.h"
+#include "command_line/outcome.h"
+
+namespace roce::analyze {
+
+/// Summarises what a session follows, again and again while it goes on and once when it is over. `top`: the number of
+/// streams listed, 0: all.
+[[nodiscard]] ExitCode follow_summary(AnalysisSession& session, std::size_t top);
+
+}  // namespace roce::analyze

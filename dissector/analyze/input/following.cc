@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/input/following.h"
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "runtime/clock.h"
+
+namespace roce::analyze {
+
+namespace {
+
+// File systems of other machines do not tell what is written to them.
+constexpr Duration kLongestWait = std::chrono::milliseconds{200};
+
+int watch(const Following::Source& source) {
+  const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  // Without it what is new is found after `kLongestWait`.
+  if (fd >= 0) ::inotify_add_watch(fd, source.name.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE);
+  return fd;
+}
+
+}  // namespace
+
+Following::Following(Source source) : source_(std::move(source)), due_(runtime::now() + kInterval) {
+  if (source_.kind == Source::Kind::folder) folder_.emplace(source_.name);
+  if (source_.kind != Source::Kind::interface && source_.name != "-") changes_ = watch(source_);
+}
+
+Following::~Following() {
+  if (changes_ >= 0) ::close(changes_);
+}
+
+std::optional<InputFile> Following::next_file() {
+  if (!folder_) {
+    if (std::exchange(was_given_, true)) return std::nullopt;
+    InputFile file;
+    file.path = source_.name;
+    return file;
+  }
+  has_newer_ = false;
+  while (!is_stopped_) {
+    if (auto file = folder_->next()) return file;
+    pause(-1);
+  }
+  return std::nullopt;
+}
+
+link::Result<link::CaptureReader> Following::open(const InputFile& file) {
+  const auto waiting = [this](int fd) { return wait(fd); };
+  if (source_.kind == Source::Kind::interface) return link::CaptureReader::capture(file.path, waiting);
+  // Only the latest file of a folder still grows; the ones before it may have been compressed.
+  if (folder_ && folder_->look()) return link::CaptureReader::open(file.path);
+  return link::CaptureReader::follow(file.path, waiting);
+}
+
+void Following::close(const InputFile& file, std::uint64_t bytes) {
+  if (folder_) folder_->note_read(file.path, bytes);
+}
+
+bool Following::wait(int fd) {
+  if (is_stopped_ || has_newer_) return false;
+  if (folder_ && folder_->look()) {
+    has_newer_ = true;
+    return true;
+  }
+  pause(fd);
+  return !is_stopped_;
+}
+
+void Following::pause(int fd) {
+  // All that was there at first is shown at once.
+  if (!shown_ || runtime::now() >= due_) show();
+  const Duration left = std::clamp(due_ - runtime::now(), Duration{}, kLongestWait);
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  std::array<pollfd, 3> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{changes_, POLLIN, 0}, pollfd{fd, POLLIN, 0}};
+  if (::poll(events.data(), events.size(), static_cast<int>(milliseconds)) <= 0) return;
+  if (stop_.take()) is_stopped_ = true;
+  std::array<char, 4096> told{};
+  while (changes_ >= 0 && ::read(changes_, told.data(), told.size()) > 0) {
+  }
+}
+
+void Following::look_at_clock() {
+  if (stop_.take()) is_stopped_ = true;
+  if (runtime::now() < due_) return;
+  if (folder_) static_cast<void>(folder_->look());
+  show();
+}
+
+void Following::show() {
+  const Time begun = runtime::now();
+  if (tick_ && shown_ != frames_) tick_();
+  shown_ = frames_;
+  const Time now = runtime::now();
+  due_ = now + std::max<Duration>(kInterval, 9 * (now - begun));
+}
+
+}  // namespace roce::analyze

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "link/live_input.h"
+
+#include "link/capture_format.h"
+
+namespace roce::link::detail {
+
+namespace {
+
+// A second of 10 Gbit/s fits into some hundred megabytes, a hiccup of the reader of 50 ms into this.
+constexpr int kRingBytes = 64 << 20;
+constexpr int kBlockMilliseconds = 20;
+// A reader that is late never waits.
+constexpr std::uint64_t kPacketsBetweenCounts = 1U << 16U;
+
+std::string what_to_do(int status) {
+  switch (status) {
+    case PCAP_ERROR_PERM_DENIED:
+    case PCAP_ERROR_PROMISC_PERM_DENIED:
+      return "; capturing needs the capability CAP_NET_RAW: run it as root, or let tcpdump capture "
+             "(tcpdump -i INTERFACE -U -w - | roce-analyze --follow -)";
+    case PCAP_ERROR_NO_SUCH_DEVICE:
+      return "; ip link lists the interfaces";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::uint16_t to_link_type(int dlt) {
+  // The numbers equal those in a file except for a few, of which only raw IP can carry RoCE.
+  constexpr std::uint16_t kLinkTypeRaw = 101;
+  return dlt == DLT_RAW ? kLinkTypeRaw : static_cast<std::uint16_t>(dlt);
+}
+
+tl::expected<std::unique_ptr<LiveInput>, std::string> LiveInput::open(const std::string& interface, WaitForMore wait) {
+  std::unique_ptr<LiveInput> input(new LiveInput(std::move(wait)));
+  input->name_ = interface;
+  char error[PCAP_ERRBUF_SIZE] = "";
+  input->pcap_.reset(pcap_create(interface.c_str(), error));
+  pcap_t* const pcap = input->pcap_.get();
+  if (pcap == nullptr) return tl::unexpected("cannot capture: " + std::string(error));
+  pcap_set_snaplen(pcap, static_cast<int>(kUsualSnaplen));
+  pcap_set_promisc(pcap, 1);
+  pcap_set_timeout(pcap, kBlockMilliseconds);
+  pcap_set_buffer_size(pcap, kRingBytes);
+  pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+  const int status = pcap_activate(pcap);
+  if (status < 0) {
+    const std::string_view text = pcap_geterr(pcap);
+    return tl::unexpected("cannot capture: " + std::string(text.empty() ? pcap_statustostr(status) : text) +
+                          what_to_do(status));
+  }
+  if (pcap_setnonblock(pcap, 1, error) != 0) return tl::unexpected("cannot capture: " + std::string(error));
+  input->link_type_ = to_link_type(pcap_datalink(pcap));
+  return input;
+}
+
+CaptureInterface LiveInput::interface() const {
+  CaptureInterface interface;
+  interface.link_type = link_type_;
+  interface.snaplen = static_cast<std::uint32_t>(pcap_snapshot(pcap_.get()));
+  interface.name = name_;
+  interface.timestamp_resolution = 9;
+  return interface;
+}
+
+void LiveInput::count(CaptureInterface& interface) const {
+  pcap_stat counted{};
+  if (pcap_stats(pcap_.get(), &counted) != 0) return;
+  CaptureStatistics& statistics = interface.statistics ? *interface.statistics : interface.statistics.emplace();
+  statistics.received = counted.ps_recv;
+  statistics.dropped_os = counted.ps_drop;
+  statistics.dropped_interface = counted.ps_ifdrop;
+}
+
+bool LiveInput::next(CaptureRecord& record, CaptureInterface& interface, Diagnostics& diagnostics) {
+  for (;;) {
+    pcap_pkthdr* header = nullptr;
+    const u_char* data = nullptr;
+    const int status = pcap_next_ex(pcap_.get(), &header, &data);
+    if (status == 1) {
+      record = {};
+      record.bytes = {reinterpret_cast<const std::byte*>(data), header->caplen};
+      // With nanosecond precision libpcap keeps nanoseconds in tv_usec.
+      const bool is_nano = pcap_get_tstamp_precision(pcap_.get()) == PCAP_TSTAMP_PRECISION_NANO;
+      record.timestamp_ns = static_cast<std::int64_t>(header->ts.tv_sec) * 1'000'000'000 +
+                            static_cast<std::int64_t>(header->ts.tv_usec) * (is_nano ? 1 : 1000);
+      record.original_length = header->len;
+      record.link_type = link_type_;
+      if (++packets_ % kPacketsBetweenCounts == 0) count(interface);
+      return true;
+    }
+    count(interface);
+    if (status != 0) {
+      diagnostics.fail("the capture ended: " + std::string(pcap_geterr(pcap_.get())));
+      return false;
+    }
+    if (!wait_(pcap_get_selectable_fd(pcap_.get()))) return false;
+  }
+}
+
+}  // namespace roce::link::detail
