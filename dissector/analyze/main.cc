@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   program.footer(kExamples);
   ExitCode code = ExitCode::ok;
   roce::analyze::add_summary(program, code);
+  roce::analyze::add_serve(program, code);
   roce::analyze::add_streams(program, code);
   roce::analyze::add_messages(program, code);
   roce::analyze::add_events(program, code);

@@ -75,6 +75,7 @@ ROOMS = {
     "perftest": _room("roce/live roce/wire"),
     "runtime": _room("roce/wire command_line text"),
     "capture": _room("roce/link roce/wire command_line"),
+    "serve": _room("roce/live command_line"),
     "metrics": _room("roce/link roce/live command_line runtime"),
     "options": _room("roce/link roce/live command_line files metrics runtime"),
 
@@ -133,7 +134,7 @@ ROOMS = {
     "analyze/charts": _room("roce/analysis analyze/report analyze/run"),
     "analyze/export": _room("columns roce/analysis roce/link roce/wire command_line text "
                             "analyze/names analyze/report analyze/run analyze/session"),
-    "analyze/commands": _room("roce/link command_line files packet_text page text analyze/charts analyze/copy analyze/counters "
+    "analyze/commands": _room("roce/link command_line files packet_text page serve text analyze/charts analyze/copy analyze/counters "
                               "analyze/decode analyze/export analyze/input analyze/join analyze/names analyze/report analyze/run "
                               "analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
@@ -179,7 +180,7 @@ LIBRARIES = (
     _library(r"CLI/\w+\.hpp", "tools/command_line/command_line.cc", "CLI11::CLI11", binds_tests=True),
     # YAML from outside is read within bounds: whoever loads it elsewhere has none.
     _library(r"yaml-cpp/[\w/]+\.h", "tools/yaml/", "yaml-cpp", "yaml-cpp::yaml-cpp", binds_tests=True),
-    _library(r"microhttpd\.h", "tools/metrics/", "PkgConfig::MICROHTTPD"),
+    _library(r"microhttpd\.h", ("tools/metrics/", "tools/serve/"), "PkgConfig::MICROHTTPD"),
     _library(r"(?:pcap/.*|pcap\.h|xdp/.*|bpf/.*|zlib\.h)", "libroce/src/link/", "PkgConfig::PCAP",
              "PkgConfig::XDP", "PkgConfig::BPF", "PkgConfig::ZLIB"),
     # Captures are compressed whole, and the pages of Parquet one by one.

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 SOURCE = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ".").resolve()
@@ -119,7 +120,7 @@ class ReadmeTest(Hosts):
             subprocess.run(["bash", "-n", SOURCE / script], check=True)
 
     def test_every_command_is_one_that_is_run_here(self):
-        known = ("scripts/", "export PATH=", "roce-analyze trace", "roce-analyze events", "tcpdump ", "(umask ", "roce-gen peer", "roce-gen write")
+        known = ("scripts/", "export PATH=", "roce-analyze trace", "roce-analyze events", "roce-analyze -i ", "roce-analyze --follow ", "(umask ", "roce-gen peer", "roce-gen write")
         self.assertEqual([line for line in self.commands if not line.startswith(known)], [])
 
     def test_a_capture_is_judged(self):
@@ -132,16 +133,15 @@ class ReadmeTest(Hosts):
     def test_two_hosts_exchange_and_a_third_program_watches(self):
         self.run_to_its_end("b", self.command("(umask "))
         self.assertEqual((self.folder / "token").stat().st_mode & 0o777, 0o600)
-        watching = self.start("a", self.command("tcpdump "))
-        while "listening on" not in (line := watching.stderr.readline()):
-            self.assertTrue(line, "tcpdump did not start")
+        watching = self.start("a", self.command("roce-analyze -i "))
+        while "captures on eth0" not in (line := watching.stderr.readline()):
+            self.assertTrue(line, "roce-analyze did not start")
         self.start_until("b", self.command("roce-gen peer"), "192.0.2.7")
         said, errors = self.run_to_its_end("a", self.command("roce-gen write"))
         self.assertIn("all data compared and right", said, errors)
-        subprocess.run(["pkill", "--signal", "INT", "--session", str(watching.pid), "--exact", "tcpdump"], check=True)
+        subprocess.run(["pkill", "--signal", "INT", "--session", str(watching.pid), "--exact", "roce-analyze"], check=True)
         said, errors = watching.communicate(timeout=WAIT)
         self.assertRegex(said, r"2 hosts, \d+ connection", errors)
-        # Also of frames that hold several packets and are cut by the command's snap length.
         self.assertIn("nothing wrong seen\n", said, errors)
         self.assertNotRegex(said, r"\n  (gap|missed_by_capture|unexplained) ", errors)
 
@@ -235,9 +235,12 @@ class AnalyzeGuideTest(unittest.TestCase):
                            ("softroce/rc-drop-random.rx.pcap", "receiver.pcap"), ("softroce/rc-drop-random.tx.pcap", "leaf1.pcap"),
                            ("softroce/rc-corrupt.tx.pcap", "leaf2.pcap"), ("softroce/rc-drop-random.rx.pcap", "spine/1.pcap")):
             shutil.copy(captures / name, folder / copy)
+        shutil.copy(folder / "trace.pcap", folder / "trace.pcapng")
+        shutil.copytree(folder / "spine", folder / "ring")
         for number, packets in enumerate(("1-60", "61-120", "121-1000"), 1):
             subprocess.run(["editcap", "-r", "trace.pcap", f"ring_0000{number}_20261120.pcapng", packets], cwd=folder, check=True)
         (folder / "frame.txt").write_text("0200 0000 0002 0200 0000 0001 0806 0001", encoding="ascii")
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
         lines = [line for block in blocks((SOURCE / "docs/analyze.md").read_text(encoding="utf-8")) for line in block.splitlines()]
         self.assertGreater(len(lines), 15)
         environment = {**os.environ, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}", "NO_COLOR": "1"}
@@ -245,11 +248,25 @@ class AnalyzeGuideTest(unittest.TestCase):
             if "jq" in line and shutil.which("jq") is None:
                 line = line.split(" | ")[0]
             with self.subTest(line):
+                if re.search(r"--follow|-i eth0", line):
+                    self.follow(line.replace("eth0", "lo"), folder, environment)
+                    continue
                 done = subprocess.run(["sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=WAIT, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue(done.stdout or " -o " in line or "annotate" in line, "it prints nothing")
         for name in ("judged.pcapng", "stream0.pcapng", "loss.pcapng", "naks.pcapng"):
             self.assertGreater((folder / name).stat().st_size, 300, name)
+
+    def follow(self, line, folder, environment):
+        """Runs a command that goes on until Ctrl-C, which comes once it has said something."""
+        with subprocess.Popen(["sh", "-c", f"exec {line}"], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            watch = threading.Timer(WAIT, run.kill)
+            watch.start()
+            self.assertTrue(run.stdout.readline(), "it prints nothing")
+            run.send_signal(signal.SIGINT)
+            run.stdout.read()
+            self.assertEqual(run.wait(), 0, run.stderr.read())
+            watch.cancel()
 
 
 if __name__ == "__main__":

@@ -132,9 +132,10 @@ OrderedJson streams_json(const SummaryView& view) {
 
 }  // namespace
 
-std::string report_json(const SummaryView& view, ReportSeries& series) {
+std::string report_json(const SummaryView& view, ReportSeries& series, bool is_live) {
   OrderedJson json;
   json["program"] = "roce-analyze " ROCE_VERSION;
+  json["live"] = is_live;
   json["summary"] = summary_json(view);
   json["timeline"] = timeline_json(series);
   json["streams"] = streams_json(view);

@@ -24,6 +24,7 @@ void add_latency(command_line::Program& program, ExitCode& code);
 void add_messages(command_line::Program& program, ExitCode& code);
 void add_paths(command_line::Program& program, ExitCode& code);
 void add_rules(command_line::Program& program, ExitCode& code);
+void add_serve(command_line::Program& program, ExitCode& code);
 void add_streams(command_line::Program& program, ExitCode& code);
 void add_summary(command_line::Program& program, ExitCode& code);
 void add_timeline(command_line::Program& program, ExitCode& code);

@@ -38,7 +38,8 @@ class FollowingSummary final : public AnalysisConsumer {
   }
 
   void on_tick(RunSoFar& run) override {
-    const AnalysisResult result = run.result();
+    AnalysisConsumer nobody;
+    const AnalysisResult result = run.result(nobody);
     const Summary summary = summarise(result, not_joined(result));
     std::string text = text_of({result, summary, session_.names(), top_});
     if (std::exchange(shown_, text) == text) return;

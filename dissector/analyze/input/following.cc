@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/input/following.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <utility>
 
+#include "analyze/input/report.h"
 #include "runtime/clock.h"
 
 namespace roce::analyze {
@@ -18,7 +20,7 @@ namespace {
 // File systems of other machines do not tell what is written to them.
 constexpr Duration kLongestWait = std::chrono::milliseconds{200};
 
-int watch(const Following::Source& source) {
+int watch_changes(const Following::Source& source) {
   const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   // Without it what is new is found after `kLongestWait`.
   if (fd >= 0) ::inotify_add_watch(fd, source.name.c_str(), IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE);
@@ -29,7 +31,7 @@ int watch(const Following::Source& source) {
 
 Following::Following(Source source) : source_(std::move(source)), due_(runtime::now() + kInterval) {
   if (source_.kind == Source::Kind::folder) folder_.emplace(source_.name);
-  if (source_.kind != Source::Kind::interface && source_.name != "-") changes_ = watch(source_);
+  if (source_.kind != Source::Kind::interface && source_.name != "-") changes_ = watch_changes(source_);
 }
 
 Following::~Following() {
@@ -38,7 +40,10 @@ Following::~Following() {
 
 std::optional<InputFile> Following::next_file() {
   if (!folder_) {
-    if (std::exchange(was_given_, true)) return std::nullopt;
+    if (std::exchange(was_given_, true)) {
+      while (stays_ && !is_stopped_) pause(-1);
+      return std::nullopt;
+    }
     InputFile file;
     file.path = source_.name;
     return file;
@@ -53,7 +58,11 @@ std::optional<InputFile> Following::next_file() {
 
 link::Result<link::CaptureReader> Following::open(const InputFile& file) {
   const auto waiting = [this](int fd) { return wait(fd); };
-  if (source_.kind == Source::Kind::interface) return link::CaptureReader::capture(file.path, waiting);
+  if (source_.kind == Source::Kind::interface) {
+    auto reader = link::CaptureReader::capture(file.path, waiting);
+    if (reader) report(fmt::format("captures on {} until Ctrl-C", file.path));
+    return reader;
+  }
   // Only the latest file of a folder still grows; the ones before it may have been compressed.
   if (folder_ && folder_->look()) return link::CaptureReader::open(file.path);
   return link::CaptureReader::follow(file.path, waiting);
@@ -75,27 +84,31 @@ bool Following::wait(int fd) {
 
 void Following::pause(int fd) {
   // All that was there at first is shown at once.
-  if (!shown_ || runtime::now() >= due_) show();
+  if (!shown_ || is_asked_ || runtime::now() >= due_) show();
   const Duration left = std::clamp(due_ - runtime::now(), Duration{}, kLongestWait);
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  std::array<pollfd, 3> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{changes_, POLLIN, 0}, pollfd{fd, POLLIN, 0}};
+  std::array<pollfd, 4> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{changes_, POLLIN, 0}, pollfd{watched_, POLLIN, 0},
+                               pollfd{fd, POLLIN, 0}};
   if (::poll(events.data(), events.size(), static_cast<int>(milliseconds)) <= 0) return;
   if (stop_.take()) is_stopped_ = true;
   std::array<char, 4096> told{};
   while (changes_ >= 0 && ::read(changes_, told.data(), told.size()) > 0) {
   }
+  if (serve_) serve_();
 }
 
 void Following::look_at_clock() {
   if (stop_.take()) is_stopped_ = true;
-  if (runtime::now() < due_) return;
+  if (serve_) serve_();
+  if (!is_asked_ && runtime::now() < due_) return;
   if (folder_) static_cast<void>(folder_->look());
   show();
 }
 
 void Following::show() {
   const Time begun = runtime::now();
-  if (tick_ && shown_ != frames_) tick_();
+  if (tick_ && (is_asked_ || shown_ != frames_)) tick_();
+  is_asked_ = false;
   shown_ = frames_;
   const Time now = runtime::now();
   due_ = now + std::max<Duration>(kInterval, 9 * (now - begun));

@@ -36,6 +36,16 @@ class Following {
   /// Sets what is called to show what is known so far. It must not read on.
   void on_tick(std::function<void()> tick) { tick_ = std::move(tick); }
 
+  /// Sets what is called when `fd` is readable: something to do beside the reading, such as requests from elsewhere.
+  void watch(int fd, std::function<void()> serve) {
+    watched_ = fd;
+    serve_ = std::move(serve);
+  }
+  /// Has what is known so far shown soon, even if it is not time or nothing has come.
+  void ask() { is_asked_ = true; }
+  /// Keeps waiting after the end of a pipe, until it is stopped.
+  void stay() { stays_ = true; }
+
   /// Waits for the first or next file. Returns nothing once there will be none, or it was stopped.
   [[nodiscard]] std::optional<InputFile> next_file();
   /// Opens the file that `next_file` returned.
@@ -62,11 +72,15 @@ class Following {
   Source source_;
   std::optional<GrowingFolder> folder_;
   std::function<void()> tick_;
+  std::function<void()> serve_;
+  int watched_ = -1;
   runtime::StopSignal stop_;
   int changes_ = -1;        ///< inotify: what was written
   bool was_given_ = false;  ///< `next_file` has returned the only file
   bool has_newer_ = false;  ///< a newer file is there: the current one has all that it will have
   bool is_stopped_ = false;
+  bool is_asked_ = false;
+  bool stays_ = false;
   std::uint64_t frames_ = 0;
   std::optional<std::uint64_t> shown_;  ///< `frames_` at the latest call of `tick_`
   Time due_{};                          ///< the time of the next one

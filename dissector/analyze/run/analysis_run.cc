@@ -33,7 +33,7 @@ class SerialRun final : public RunSoFar {
     return state_.finish();
   }
 
-  AnalysisResult result() override { return state_.so_far(); }
+  AnalysisResult result(AnalysisConsumer& end) override { return state_.so_far(end); }
 
  private:
   static constexpr unsigned kHandOverPackets = 64;

@@ -31,6 +31,7 @@ struct AnalysedPacket {
 
 struct CarriedState;
 struct AnalysisResult;
+class AnalysisConsumer;
 class Following;
 
 /// A run that is not over.
@@ -40,8 +41,9 @@ class RunSoFar {
   RunSoFar(const RunSoFar&) = delete;
   RunSoFar& operator=(const RunSoFar&) = delete;
   virtual ~RunSoFar() = default;
-  /// Returns the result that the run would have if its input ended here. The run goes on as if nobody had asked.
-  [[nodiscard]] virtual AnalysisResult result() = 0;
+  /// Returns the result that the run would have if its input ended here, and passes to `end` the findings that only
+  /// this end would bring. The run goes on as if nobody had asked.
+  [[nodiscard]] virtual AnalysisResult result(AnalysisConsumer& end) = 0;
 };
 
 /// Receives the findings of an analysis, in the order in which they become known.

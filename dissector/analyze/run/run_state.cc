@@ -68,7 +68,7 @@ AnalysisResult RunState::finish() {
   return std::move(result);
 }
 
-AnalysisResult RunState::so_far() {
+AnalysisResult RunState::so_far(AnalysisConsumer& end) {
   keep_ended();
   take_findings();
   CarriedState state;
@@ -79,8 +79,7 @@ AnalysisResult RunState::so_far() {
   ending.carry = nullptr;
   ending.follow = nullptr;
   ending.quiet = true;
-  AnalysisConsumer nobody;
-  AnalysisResult ended = RunState{{}, ending, nobody}.finish();
+  AnalysisResult ended = RunState{{}, ending, end}.finish();
   ended.earlier_files = 0;
   ended.streams_left_out = result.streams_left_out;
   ended.streams_unlisted += result.streams_unlisted;

@@ -27,7 +27,7 @@ struct RunState {
   [[nodiscard]] AnalysisResult finish();
   /// Returns the result that the run would have if its input ended here. The findings so far must have been handed
   /// over.
-  [[nodiscard]] AnalysisResult so_far();
+  [[nodiscard]] AnalysisResult so_far(AnalysisConsumer& end);
 
   /// Data that one thread writes for each frame must not share a cache line with data that another one uses meanwhile.
   static constexpr std::size_t kApart = 128;

@@ -99,6 +99,10 @@ void add_carry_options(command_line::Command& command, AnalysisOptions& options)
 void add_follow_options(command_line::Command& command, AnalysisOptions& options) {
   command.add_flag("--follow", options.follow,
                    "Go on reading as FILE grows, or as files come into it if it is a directory, until Ctrl-C");
+  add_interface_option(command, options);
+}
+
+void add_interface_option(command_line::Command& command, AnalysisOptions& options) {
   command.add_option("-i,--interface", options.interface, "Capture on this interface, instead of FILE, and follow it")
       .type_name("NAME");
 }
@@ -248,13 +252,13 @@ bool AnalysisSession::open_followed() {
     return false;
   };
   if (!options_.after.empty() || !options_.carry.empty()) {
-    return refuse("--follow goes on by itself: leave out --after and --carry");
+    return refuse("what is followed goes on by itself: leave out --after and --carry");
   }
   if (!options_.points.empty() || options_.inputs.size() + (options_.interface.empty() ? 0 : 1) != 1) {
-    return refuse("--follow takes one file, one directory, - or one --interface");
+    return refuse("what is followed is one file, one directory, - or one --interface");
   }
   if (filter_.needs_later_facts()) {
-    return refuse("-Y asks for what is known only at the end, which --follow does not wait for");
+    return refuse("-Y asks for what is known only at the end, and what is followed has none; leave out -Y or --follow");
   }
   Following::Source source{Following::Source::Kind::interface, options_.interface};
   if (options_.interface.empty()) {

@@ -56,6 +56,8 @@ void add_output_options(command_line::Command& command, AnalysisOptions& options
 void add_carry_options(command_line::Command& command, AnalysisOptions& options);
 /// Adds --follow and --interface.
 void add_follow_options(command_line::Command& command, AnalysisOptions& options);
+/// Adds --interface.
+void add_interface_option(command_line::Command& command, AnalysisOptions& options);
 /// Adds -Y and --stream.
 void add_filter_options(command_line::Command& command, AnalysisOptions& options);
 /// Adds --csv, -Y and --stream.
@@ -83,7 +85,8 @@ class AnalysisSession {
     return filter_.passes_everything() || chosen_.contains(id);
   }
   [[nodiscard]] bool is_wanted(std::uint32_t stream) const { return !options_.stream || *options_.stream == stream; }
-  [[nodiscard]] bool follows() const { return following_.has_value(); }
+  /// Returns what is followed; null if the inputs are files. Valid after `open`.
+  [[nodiscard]] Following* following() { return following_ ? &*following_ : nullptr; }
   [[nodiscard]] bool has_filter() const { return !filter_.passes_everything(); }
 
   [[nodiscard]] const AnalysisOptions& options() const { return options_; }

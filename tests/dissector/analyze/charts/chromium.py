@@ -62,9 +62,17 @@ class Chromium:
 
     def open(self, address):
         """Shows a page, and waits until it says that it is ready."""
-        self._loaded = False
         self.requests.clear()
+        self._loaded = False
         self.call("Page.navigate", url=address)
+        self._wait_for_load()
+
+    def wait_for_reload(self):
+        """Waits until the page has loaded itself again."""
+        self._loaded = False
+        self._wait_for_load()
+
+    def _wait_for_load(self):
         end = time.monotonic() + self.seconds
         while not self._loaded:
             self._next(end)

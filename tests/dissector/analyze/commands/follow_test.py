@@ -190,9 +190,9 @@ class FollowTest(unittest.TestCase):
     def test_faults_are_named(self):
         capture = CAPTURES / "softroce" / "rc-rnr.tx.pcap"
         for arguments, code, sentence in (
-            (["--follow", capture, capture], 2, "--follow takes one file, one directory, - or one --interface"),
-            (["--follow", "--point", f"a={capture}"], 2, "--follow takes one file"),
-            (["--follow", "-i", "lo", capture], 2, "--follow takes one file"),
+            (["--follow", capture, capture], 2, "what is followed is one file, one directory, - or one --interface"),
+            (["--follow", "--point", f"a={capture}"], 2, "what is followed is one file"),
+            (["--follow", "-i", "lo", capture], 2, "what is followed is one file"),
             (["--follow"], 2, "which file?"),
             (["--follow", "--report", self.folder / "x.html", capture], 2, "--report"),
             (["--follow", "--stream", "0", capture], 2, "leave out --report, -Y and --stream"),

@@ -3,6 +3,7 @@
 import { element } from "./dom.ts";
 import { hosts } from "./hosts.ts";
 import { latency } from "./latency.ts";
+import { live } from "./live.ts";
 import { PauseView } from "./pauses.ts";
 import { Plot, zoomButtons } from "./plot.ts";
 import { plotInfo, plotOrder } from "./plot_info.ts";
@@ -37,6 +38,7 @@ function show(report: Report): void {
   document.title = `RoCE report: ${report.summary.capture.files.map((file) => file.file).join(", ")}`;
   const left = streams.left_out === 0 ? null : element("p", { class: "hint" }, `${streams.left_out} more, less bad than these, are left out: roce-analyze streams lists them.`);
   place.append(
+    ...(report.live ? [live()] : []),
     top(report),
     section("findings", "Findings", findings(report, (stream) => table.showOnly(stream))),
     ...optional(lacks(report)),

@@ -101,6 +101,7 @@ export type PauseSpan = [string, number, number, number];
 
 export interface Report {
   program: string;
+  live: boolean;
   summary: Summary;
   timeline: Timeline;
   streams: Streams;
