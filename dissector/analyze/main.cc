@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
   roce::analyze::add_latency(program, code);
   roce::analyze::add_timeline(program, code);
   roce::analyze::add_waits(program, code);
+  roce::analyze::add_nvme(program, code);
   roce::analyze::add_counters(program, code);
   roce::analyze::add_paths(program, code);
   roce::analyze::add_incast(program, code);

@@ -135,7 +135,7 @@ ROOMS = {
     "analyze/export": _room("columns roce/analysis roce/link roce/wire command_line text "
                             "analyze/names analyze/report analyze/run analyze/session"),
     "analyze/commands": _room("roce/link command_line files packet_text page serve text analyze/charts analyze/copy analyze/counters "
-                              "analyze/decode analyze/export analyze/input analyze/join analyze/names analyze/report analyze/run "
+                              "analyze/decode analyze/export analyze/filter analyze/input analyze/join analyze/names analyze/report analyze/run "
                               "analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
 

@@ -22,6 +22,7 @@ void add_incast(command_line::Program& program, ExitCode& code);
 void add_join(command_line::Program& program, ExitCode& code);
 void add_latency(command_line::Program& program, ExitCode& code);
 void add_messages(command_line::Program& program, ExitCode& code);
+void add_nvme(command_line::Program& program, ExitCode& code);
 void add_paths(command_line::Program& program, ExitCode& code);
 void add_rules(command_line::Program& program, ExitCode& code);
 void add_serve(command_line::Program& program, ExitCode& code);

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analysis/nvme_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace roce::analysis {
+
+namespace {
+
+/// So many later responses show that a response is not sent again any more.
+constexpr std::size_t kSettled = 64;
+constexpr std::size_t kMostRecoveries = 256;
+
+const Verdict* retransmission_of(const PacketAnalysis& analysis) {
+  const auto found = std::ranges::find(analysis.verdicts, VerdictKind::retransmission, &Verdict::kind);
+  return found == analysis.verdicts.end() ? nullptr : &*found;
+}
+
+bool is_copy(const PacketAnalysis& analysis) {
+  return std::ranges::find(analysis.verdicts, VerdictKind::duplicate, &Verdict::kind) != analysis.verdicts.end();
+}
+
+bool begins_here(const Observation& seen) {
+  return seen.info().position == Position::first || seen.info().position == Position::only;
+}
+
+bool ends_here(const Observation& seen) {
+  const bool is_answered_by_many = seen.info().operation == Operation::read_request;
+  return !is_answered_by_many && (seen.info().position == Position::last || seen.info().position == Position::only);
+}
+
+NvmeSpans::Span span_of(std::int64_t psn, const Observation& seen, std::uint64_t command) {
+  return {.first = psn,
+          .next = psn + 1,
+          .command = command,
+          .operation = seen.info().operation,
+          .is_whole = ends_here(seen)};
+}
+
+void extend(NvmeSpans::Span& span, std::int64_t psn, const Observation& seen) {
+  span.next = std::max(span.next, psn + 1);
+  span.is_whole = span.is_whole || ends_here(seen);
+}
+
+}  // namespace
+
+const NvmeSpans::Span* NvmeSpans::starting_at(std::int64_t psn) const {
+  const auto found = std::ranges::lower_bound(spans_, psn, {}, &Span::first);
+  return found != spans_.end() && found->first == psn ? &*found : nullptr;
+}
+
+NvmeSpans::Span* NvmeSpans::holding(std::int64_t psn, Operation operation) {
+  const auto behind = std::ranges::upper_bound(spans_, psn, {}, &Span::first);
+  if (behind == spans_.begin()) return nullptr;
+  Span& span = *std::prev(behind);
+  const bool is_behind = span.is_whole && psn >= span.next;
+  return span.operation == operation && !is_behind ? &span : nullptr;
+}
+
+void NvmeSpans::add(const Span& span, NvmeRoom& room) {
+  if (spans_.size() == kMost || (room.left == 0 && !spans_.empty())) pop_front(room);
+  if (room.left == 0) return;
+  --room.left;
+  spans_.insert(std::ranges::upper_bound(spans_, span.first, {}, &Span::first), span);
+}
+
+bool NvmeQueueFollower::observe(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis) {
+  if (seen.icrc_bad || is_copy(analysis)) return false;
+  const bool is_to_target = analysis.direction == summary_.host_direction;
+  std::optional<Qpn>& receiver = is_to_target ? summary_.target_qp : summary_.host_qp;
+  if (!receiver && seen.info().operation != Operation::cnp) receiver = seen.dest_qp;
+  const Verdict* const resent = retransmission_of(analysis);
+  const Part part{.packet = packet,
+                  .seen = seen,
+                  .psn = analysis.relative_psn,
+                  .is_resent = resent != nullptr,
+                  .is_spurious = resent != nullptr && resent->spurious,
+                  .was_unseen = resent != nullptr && !resent->other};
+  const Operation operation = seen.info().operation;
+  if (analysis.role == PacketRole::response) {
+    if (is_to_target && operation == Operation::read_response) on_host_data(part);
+    return false;
+  }
+  if (analysis.role != PacketRole::request) return false;
+  Time& last = last_request_[analysis.direction];
+  if (resent != nullptr && !resent->spurious) note_recovery(*resent, part, last);
+  last = seen.time;
+  if (is_to_target) return operation == Operation::send && on_command(part);
+  if (operation == Operation::send) {
+    on_response(part);
+  } else if (operation == Operation::write || operation == Operation::read_request) {
+    on_target_data(part);
+  }
+  return false;
+}
+
+bool NvmeQueueFollower::on_command(const Part& part) {
+  if (begins_here(part.seen)) {
+    const NvmeSpans::Span* const known = of_host_.starting_at(part.psn);
+    if (known == nullptr) return begin_command(part);
+    if (Command* const command = find(known->command); command != nullptr && part.is_resent) {
+      ++command->exchange.retransmissions;
+    }
+    return false;
+  }
+  NvmeSpans::Span* const span = of_host_.holding(part.psn, Operation::send);
+  if (span == nullptr) return false;
+  const bool is_new = part.psn >= span->next || part.was_unseen;
+  extend(*span, part.psn, part.seen);
+  Command* const command = find(span->command);
+  if (command == nullptr) return false;
+  NvmeExchange& exchange = command->exchange;
+  if (part.is_resent) ++exchange.retransmissions;
+  if (!part.is_spurious) command->capsule_end = std::max(command->capsule_end, part.seen.time);
+  if (exchange.command.data_place == NvmeDataPlace::in_capsule && exchange.has_data()) {
+    if (is_new) exchange.data_bytes += part.seen.payload_length;
+    if (!part.is_spurious) {
+      exchange.last_data = part.seen.id;
+      exchange.last_data_time = std::max(exchange.last_data_time, part.seen.time);
+    }
+  }
+  return false;
+}
+
+bool NvmeQueueFollower::begin_command(const Part& part) {
+  const std::optional<NvmeCommand> read = NvmeCommand::read(part.packet.payload());
+  if (!read) {
+    const bool is_cut = part.seen.payload_length >= NvmeCommand::kBytes;
+    ++(is_cut ? summary_.cut_capsules : summary_.strange_messages);
+    return false;
+  }
+  if (const auto before = by_id_.find(read->command_id); before != by_id_.end()) {
+    report(before->second, NvmeEnd::missed, part.seen.time);
+  }
+  if (room_.left == 0) {
+    ++room_.uncounted;
+    return false;
+  }
+  --room_.left;
+  const std::uint64_t serial = next_serial_++;
+  Command& command = commands_[serial];
+  command.capsule_end = part.seen.time;
+  NvmeExchange& exchange = command.exchange;
+  exchange.queue = index_;
+  exchange.command = *read;
+  exchange.capsule = part.seen.id;
+  exchange.start = exchange.finish = part.seen.time;
+  exchange.retransmissions = part.is_resent ? 1 : 0;
+  by_id_[read->command_id] = serial;
+  if (read->data_place == NvmeDataPlace::host_memory && read->data_length != 0) {
+    by_key_[read->data_key.value()] = serial;
+  } else if (read->data_place == NvmeDataPlace::in_capsule && read->data_length != 0 &&
+             (part.seen.payload_length > NvmeCommand::kBytes || part.seen.info().position == Position::first)) {
+    exchange.first_data = exchange.last_data = part.seen.id;
+    exchange.first_data_time = exchange.last_data_time = part.seen.time;
+    exchange.data_bytes = part.seen.payload_length - std::min<std::uint32_t>(part.seen.payload_length, 64);
+  }
+  ++summary_.commands;
+  learn_from(*read, part);
+  command.is_counted = !waits_for_events(*read);
+  if (command.is_counted) change_outstanding(part.seen.time, +1);
+  of_host_.add(span_of(part.psn, part.seen, serial), room_);
+  return true;
+}
+
+void NvmeQueueFollower::learn_from(const NvmeCommand& command, const Part& part) {
+  const NvmeOperation operation = command.operation(true);
+  if (const std::optional<NvmeConnect> connect = NvmeConnect::read(part.packet.payload())) {
+    summary_.queue_id = connect->queue_id;
+    summary_.size = connect->queue_size;
+    summary_.is_admin = connect->queue_id == 0;
+    summary_.keep_alive_timeout = Duration{std::int64_t{connect->keep_alive_ms} * 1'000'000};
+    if (summary_.is_admin) last_keep_alive_ = part.seen.time;
+    return;
+  }
+  if (!summary_.queue_id) {
+    // I/O queues have no commands with these numbers.
+    summary_.is_admin = summary_.is_admin || operation == nvme::kIdentify || operation == nvme::kGetFeatures ||
+                        operation == nvme::kKeepAlive || operation == nvme::kPropertyGet ||
+                        operation == nvme::kPropertySet;
+  }
+  if (summary_.is_admin && operation == nvme::kKeepAlive) {
+    ++summary_.keep_alives;
+    note_keep_alive(part.seen.time);
+    last_keep_alive_ = part.seen.time;
+  }
+}
+
+void NvmeQueueFollower::note_keep_alive(Time time) {
+  if (!last_keep_alive_) return;
+  summary_.longest_keep_alive_gap = std::max(summary_.longest_keep_alive_gap, time - *last_keep_alive_);
+}
+
+void NvmeQueueFollower::on_response(const Part& part) {
+  if (!begins_here(part.seen)) return;
+  const NvmeSpans::Span* const known = of_target_.starting_at(part.psn);
+  if (known == nullptr) return begin_response(part);
+  Command* const command = find(known->command);
+  if (command == nullptr || !part.is_resent) return;
+  ++command->exchange.retransmissions;
+  if (part.is_spurious) return;
+  command->exchange.response = part.seen.id;
+  command->exchange.finish = part.seen.time;
+}
+
+void NvmeQueueFollower::begin_response(const Part& part) {
+  const std::optional<NvmeCompletion> read = NvmeCompletion::read(part.packet.payload());
+  if (!read || part.seen.payload_length != NvmeCompletion::kBytes) {
+    const bool is_cut = part.seen.payload_length == NvmeCompletion::kBytes;
+    ++(is_cut ? summary_.cut_capsules : summary_.strange_messages);
+    return;
+  }
+  const auto found = by_id_.find(read->command_id);
+  Command* const command = found == by_id_.end() ? nullptr : find(found->second);
+  if (command == nullptr || command->exchange.response) {
+    ++summary_.responses_without_command;
+    return;
+  }
+  NvmeExchange& exchange = command->exchange;
+  exchange.end = NvmeEnd::answered;
+  exchange.status = read->status;
+  exchange.response = part.seen.id;
+  exchange.finish = part.seen.time;
+  if (part.is_resent) ++exchange.retransmissions;
+  const NvmeOperation operation = exchange.command.operation(summary_.is_admin);
+  if (operation == nvme::kConnect && read->status.is_success()) {
+    summary_.controller_id = static_cast<std::uint16_t>(read->result);
+  }
+  const bool sets_timeout = operation == nvme::kSetFeatures && read->status.is_success() &&
+                            (exchange.command.dword10 & 0xFFU) == nvme::kKeepAliveTimer;
+  if (sets_timeout) summary_.keep_alive_timeout = Duration{std::int64_t{exchange.command.dword11} * 1'000'000};
+  if (command->is_counted) change_outstanding(part.seen.time, -1);
+  of_target_.add(span_of(part.psn, part.seen, found->second), room_);
+  answered_.push_back(found->second);
+  settle();
+}
+
+void NvmeQueueFollower::on_target_data(const Part& part) {
+  const Operation operation = part.seen.info().operation;
+  const bool is_read = operation == Operation::read_request;
+  const bool begins = is_read || begins_here(part.seen);
+  NvmeSpans::Span* const span = of_target_.holding(part.psn, operation);
+  Command* command = span == nullptr ? nullptr : find(span->command);
+  if (begins && (span == nullptr || span->first != part.psn)) {
+    Command* const asked = find_by_key(part.seen);
+    // A READ that is asked for again may begin in the middle of the first.
+    const bool is_rest = is_read && part.is_resent && asked != nullptr && asked == command;
+    if (!is_rest) {
+      if (asked == nullptr) return;
+      command = asked;
+      of_target_.add(span_of(part.psn, part.seen, by_key_.at(part.seen.r_key.value())), room_);
+      command->exchange.data_bytes += part.seen.dma_length;
+      if (is_read && !command->exchange.ask) {
+        command->exchange.ask = part.seen.id;
+        command->exchange.ask_time = part.seen.time;
+      }
+    }
+  } else if (span != nullptr) {
+    extend(*span, part.psn, part.seen);
+  }
+  if (command == nullptr) return;
+  if (part.is_resent) ++command->exchange.retransmissions;
+  if (!is_read) add_data(*command, part);
+}
+
+void NvmeQueueFollower::on_host_data(const Part& part) {
+  const NvmeSpans::Span* const span = of_target_.holding(part.psn, Operation::read_request);
+  Command* const command = span == nullptr ? nullptr : find(span->command);
+  if (command != nullptr) add_data(*command, part);
+}
+
+void NvmeQueueFollower::add_data(Command& command, const Part& part) {
+  NvmeExchange& exchange = command.exchange;
+  if (!exchange.first_data) {
+    exchange.first_data = part.seen.id;
+    exchange.first_data_time = part.seen.time;
+  } else if (part.is_spurious) {
+    return;
+  }
+  exchange.last_data = part.seen.id;
+  exchange.last_data_time = part.seen.time;
+}
+
+void NvmeQueueFollower::note_recovery(const Verdict& resent, const Part& part, Time before) {
+  const Time now = part.seen.time;
+  Time begin = resent.elapsed > Duration::zero() ? now - resent.elapsed : before == Time{} ? now : before;
+  if (part.seen.info().operation == Operation::read_request) {
+    // Until then its data came.
+    const NvmeSpans::Span* const span = of_target_.holding(part.psn, Operation::read_request);
+    const Command* const command = span == nullptr ? nullptr : find(span->command);
+    if (command != nullptr && command->exchange.has_data()) begin = std::max(begin, command->exchange.last_data_time);
+  }
+  const bool is_not_ready = resent.cause == Cause::rnr;
+  if (!recoveries_.empty() && recoveries_.back().is_not_ready == is_not_ready && begin <= recoveries_.back().end) {
+    recoveries_.back().begin = std::min(recoveries_.back().begin, begin);
+    recoveries_.back().end = std::max(recoveries_.back().end, now);
+    return;
+  }
+  if (recoveries_.size() == kMostRecoveries) recoveries_.pop_front();
+  const Time free = recoveries_.empty() ? begin : std::max(begin, recoveries_.back().end);
+  recoveries_.push_back({free, std::max(free, now), is_not_ready});
+}
+
+void NvmeQueueFollower::change_outstanding(Time time, int change) {
+  const Duration since = std::max(time - outstanding_since_, Duration::zero());
+  if (outstanding_ != 0) {
+    outstanding_ns_ += static_cast<double>(outstanding_) * static_cast<double>(since.count());
+    busy_ += since;
+  }
+  outstanding_since_ = time;
+  if (change > 0) {
+    ++outstanding_;
+  } else if (outstanding_ != 0) {
+    --outstanding_;
+  }
+  summary_.most_outstanding = std::max(summary_.most_outstanding, outstanding_);
+}
+
+bool NvmeQueueFollower::waits_for_events(const NvmeCommand& command) const {
+  return command.operation(summary_.is_admin) == nvme::kAsynchronousEventRequest;
+}
+
+NvmeQueueFollower::Command* NvmeQueueFollower::find(std::uint64_t serial) {
+  const auto found = commands_.find(serial);
+  return found == commands_.end() ? nullptr : &found->second;
+}
+
+NvmeQueueFollower::Command* NvmeQueueFollower::find_by_key(const Observation& seen) {
+  const auto found = seen.has_reth ? by_key_.find(seen.r_key.value()) : by_key_.end();
+  Command* const command = found == by_key_.end() ? nullptr : find(found->second);
+  if (command == nullptr) return nullptr;
+  const NvmeCommand& asked = command->exchange.command;
+  const bool is_inside =
+      seen.virtual_address >= asked.data_address && seen.virtual_address - asked.data_address <= asked.data_length;
+  return is_inside ? command : nullptr;
+}
+
+Duration NvmeQueueFollower::overlap(Time begin, Time end, bool is_not_ready) const {
+  Duration sum{};
+  for (auto each = recoveries_.rbegin(); each != recoveries_.rend() && each->end > begin; ++each) {
+    if (each->is_not_ready != is_not_ready) continue;
+    sum += std::max(std::min(end, each->end) - std::max(begin, each->begin), Duration::zero());
+  }
+  return sum;
+}
+
+void NvmeQueueFollower::explain(Command& command) const {
+  NvmeExchange& exchange = command.exchange;
+  std::array<Duration, kNvmeDelays> parts{};
+  const auto add = [&](NvmeDelay delay, Time begin, Time end) {
+    if (end <= begin) return;
+    const Duration lost = overlap(begin, end, false);
+    const Duration not_ready = overlap(begin, end, true);
+    exchange.lost += lost;
+    exchange.not_ready += not_ready;
+    parts[static_cast<std::size_t>(delay)] += std::max(end - begin - lost - not_ready, Duration::zero());
+  };
+  Time at = exchange.start;
+  const auto until = [&](NvmeDelay delay, Time end) {
+    add(delay, at, end);
+    at = std::max(at, end);
+  };
+  until(NvmeDelay::transfer, std::min(command.capsule_end, exchange.finish));
+  if (exchange.ask) until(NvmeDelay::target, std::min(exchange.ask_time, exchange.finish));
+  if (exchange.first_data) {
+    const bool is_asked_for = static_cast<bool>(exchange.ask);
+    until(is_asked_for ? NvmeDelay::host : NvmeDelay::target, std::min(exchange.first_data_time, exchange.finish));
+    until(NvmeDelay::transfer, std::min(exchange.last_data_time, exchange.finish));
+  }
+  until(exchange.ask && !exchange.first_data ? NvmeDelay::host : NvmeDelay::target, exchange.finish);
+  parts[static_cast<std::size_t>(NvmeDelay::loss)] = exchange.lost;
+  parts[static_cast<std::size_t>(NvmeDelay::receiver)] = exchange.not_ready;
+  exchange.delay = static_cast<NvmeDelay>(std::ranges::max_element(parts) - parts.begin());
+}
+
+void NvmeQueueFollower::report(std::uint64_t serial, NvmeEnd end, Time finish) {
+  const auto found = commands_.find(serial);
+  if (found == commands_.end()) return;
+  Command& command = found->second;
+  NvmeExchange& exchange = command.exchange;
+  if (exchange.response) {
+    if (command.is_counted) longest_latency_ = std::max(longest_latency_, exchange.latency());
+  } else {
+    exchange.end = command.is_doubtful ? NvmeEnd::missed : end;
+    exchange.finish = std::max(finish, exchange.start);
+    if (command.is_counted) change_outstanding(exchange.finish, -1);
+  }
+  explain(command);
+  room_.done.push_back(exchange);
+  const auto id = by_id_.find(exchange.command.command_id);
+  if (id != by_id_.end() && id->second == serial) by_id_.erase(id);
+  const auto key = by_key_.find(exchange.command.data_key.value());
+  if (key != by_key_.end() && key->second == serial) by_key_.erase(key);
+  commands_.erase(found);
+  ++room_.left;
+  const auto is_over = [&](std::uint64_t each) { return !commands_.contains(each); };
+  of_host_.drop_front(room_, is_over);
+  of_target_.drop_front(room_, is_over);
+}
+
+void NvmeQueueFollower::settle() {
+  while (answered_.size() > kSettled) {
+    report(answered_.front(), NvmeEnd::answered, {});
+    answered_.pop_front();
+  }
+}
+
+void NvmeQueueFollower::move_to(std::uint32_t stream) {
+  summary_.stream = stream;
+  summary_.host_direction = static_cast<std::uint8_t>(1 - summary_.host_direction);
+  std::swap(last_request_[0], last_request_[1]);
+}
+
+void NvmeQueueFollower::take(NvmeQueueFollower& other) {
+  summary_.responses_without_command += std::exchange(other.summary_.responses_without_command, 0);
+  summary_.strange_messages += std::exchange(other.summary_.strange_messages, 0);
+  summary_.cut_capsules += std::exchange(other.summary_.cut_capsules, 0);
+  if (!summary_.host_qp) summary_.host_qp = other.summary_.host_qp;
+  if (!summary_.target_qp) summary_.target_qp = other.summary_.target_qp;
+  for (auto& [serial, command] : commands_) command.is_doubtful = true;
+}
+
+void NvmeQueueFollower::finish(Time latest) {
+  while (!answered_.empty()) {
+    report(answered_.front(), NvmeEnd::answered, {});
+    answered_.pop_front();
+  }
+  while (!commands_.empty()) {
+    const auto& [serial, command] = *commands_.begin();
+    const Duration waited = latest - command.exchange.start;
+    const bool is_over = command.is_counted && (summary_.is_closed || waited > longest_latency_);
+    report(serial, is_over ? NvmeEnd::unanswered : NvmeEnd::open, latest);
+  }
+  if (!summary_.is_closed) note_keep_alive(latest);
+}
+
+NvmeQueue NvmeQueueFollower::result() const {
+  NvmeQueue queue = summary_;
+  queue.mean_outstanding = busy_ == Duration::zero() ? 0 : outstanding_ns_ / static_cast<double>(busy_.count());
+  return queue;
+}
+
+}  // namespace roce::analysis

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "roce/analysis/nvme.h"
+
+namespace roce::analysis {
+
+/// What all queues of a survey share.
+struct NvmeRoom {
+  std::size_t left = 0;  ///< commands and messages for which there is still room
+  std::vector<NvmeExchange> done{};
+  std::uint64_t uncounted = 0;
+};
+
+/// The messages of one requester that belong to commands, found by their PSNs.
+class NvmeSpans {
+ public:
+  struct Span {
+    std::int64_t first = 0;  ///< relative PSN
+    std::int64_t next = 0;   ///< behind the last one that was seen
+    std::uint64_t command = 0;
+    Operation operation{};
+    bool is_whole = false;  ///< its last packet was seen: it ends before `next`
+  };
+
+  /// Returns the message that begins with a PSN; null if none is known.
+  [[nodiscard]] const Span* starting_at(std::int64_t psn) const;
+  /// Returns the message of an operation that a PSN which does not begin one belongs to; null if none is known.
+  [[nodiscard]] Span* holding(std::int64_t psn, Operation operation);
+  /// Adds a message; the oldest ones give way if there are too many.
+  void add(const Span& span, NvmeRoom& room);
+  /// Removes the oldest messages as long as `is_over` says so of their commands.
+  template <typename IsOver>
+  void drop_front(NvmeRoom& room, IsOver is_over) {
+    while (!spans_.empty() && is_over(spans_.front().command)) pop_front(room);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 16'384;
+
+  void pop_front(NvmeRoom& room) {
+    spans_.pop_front();
+    ++room.left;
+  }
+
+  std::deque<Span> spans_;  ///< by the first PSN
+};
+
+/// Follows the commands of one connection.
+class NvmeQueueFollower {
+ public:
+  /// `room` must outlive the object.
+  NvmeQueueFollower(std::uint32_t index, const NvmeQueue& queue, NvmeRoom& room)
+      : room_(room), index_(index), summary_(queue) {}
+
+  /// Takes a packet of the connection. Returns true if a command begins with it.
+  bool observe(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis);
+  /// Tells that its connection was found to be a part of another stream: directions are the other way round.
+  void move_to(std::uint32_t stream);
+  /// Takes the counts of one that proved to be of the same connection. Answers to earlier commands may be lost in it.
+  void take(NvmeQueueFollower& other);
+  void close() { summary_.is_closed = true; }
+  /// Reports everything that is open. `latest` is the time of the capture's last packet.
+  void finish(Time latest);
+
+  [[nodiscard]] NvmeQueue& summary() { return summary_; }
+  [[nodiscard]] NvmeQueue result() const;
+
+ private:
+  struct Command {
+    NvmeExchange exchange{};
+    Time capsule_end{};
+    bool is_counted = true;    ///< in the queue's depth
+    bool is_doubtful = false;  ///< its answer may have been seen without being known as one
+  };
+  using Commands = std::map<std::uint64_t, Command>;
+  /// A time in which packets had to be sent again before the connection went on.
+  struct Recovery {
+    Time begin{};
+    Time end{};
+    bool is_not_ready = false;
+  };
+  /// A packet that is part of a command.
+  struct Part {
+    const Packet& packet;
+    const Observation& seen;
+    std::int64_t psn = 0;
+    bool is_resent = false;
+    bool is_spurious = false;  ///< it had arrived before
+    bool was_unseen = false;   ///< sent again, and the transmission before is not in the capture
+  };
+
+  bool on_command(const Part& part);
+  bool begin_command(const Part& part);
+  void learn_from(const NvmeCommand& command, const Part& part);
+  void on_response(const Part& part);
+  void begin_response(const Part& part);
+  void on_target_data(const Part& part);
+  void on_host_data(const Part& part);
+  void add_data(Command& command, const Part& part);
+  void note_recovery(const Verdict& resent, const Part& part, Time before);
+  void note_keep_alive(Time time);
+  void change_outstanding(Time time, int change);
+  [[nodiscard]] bool waits_for_events(const NvmeCommand& command) const;
+  [[nodiscard]] Command* find(std::uint64_t serial);
+  [[nodiscard]] Command* find_by_key(const Observation& seen);
+  [[nodiscard]] Duration overlap(Time begin, Time end, bool is_not_ready) const;
+  void explain(Command& command) const;
+  void report(std::uint64_t serial, NvmeEnd end, Time finish);
+  void settle();
+
+  NvmeRoom& room_;
+  std::uint32_t index_;
+  NvmeQueue summary_;
+  Commands commands_;
+  std::unordered_map<std::uint16_t, std::uint64_t> by_id_;
+  std::unordered_map<std::uint32_t, std::uint64_t> by_key_;
+  std::deque<std::uint64_t> answered_;  ///< not reported yet: the response may be sent again
+  NvmeSpans of_host_;
+  NvmeSpans of_target_;
+  std::array<Time, 2> last_request_{};  ///< by direction
+  std::deque<Recovery> recoveries_;
+  std::uint64_t next_serial_ = 1;
+  Duration longest_latency_{};
+  std::uint64_t outstanding_ = 0;
+  Time outstanding_since_{};
+  double outstanding_ns_ = 0;
+  Duration busy_{};
+  std::optional<Time> last_keep_alive_{};
+};
+
+}  // namespace roce::analysis
