@@ -57,6 +57,7 @@ class NvmeConsumer final : public AnalysisConsumer {
     survey_.observe(packet.decoded.packet, packet.observation, packet.analysis);
     take();
   }
+  void on_verdict(const analysis::Verdict& verdict) override { survey_.observe(verdict); }
   void finish() {
     survey_.finish();
     take();

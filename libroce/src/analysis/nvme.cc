@@ -43,6 +43,11 @@ void NvmeSurvey::observe(const Packet& packet, const Observation& seen, const Pa
   if (queue != nullptr && queue->observe(packet, seen, analysis)) note_command(queue->summary(), seen.time);
 }
 
+void NvmeSurvey::observe(const Verdict& verdict) {
+  const std::uint32_t index = verdict.stream < by_stream_.size() ? by_stream_[verdict.stream] : kUndecided;
+  if (index < kOther) queues_[index]->observe(verdict);
+}
+
 void NvmeSurvey::on_management(const Packet& packet, const Observation& seen) {
   switch (seen.cm.attribute) {
     case MadAttribute::cm_req:

@@ -12,6 +12,7 @@ namespace {
 /// So many later responses show that a response is not sent again any more.
 constexpr std::size_t kSettled = 64;
 constexpr std::size_t kMostRecoveries = 256;
+constexpr std::size_t kMostHoles = 256;
 
 const Verdict* retransmission_of(const PacketAnalysis& analysis) {
   const auto found = std::ranges::find(analysis.verdicts, VerdictKind::retransmission, &Verdict::kind);
@@ -20,6 +21,12 @@ const Verdict* retransmission_of(const PacketAnalysis& analysis) {
 
 bool is_copy(const PacketAnalysis& analysis) {
   return std::ranges::find(analysis.verdicts, VerdictKind::duplicate, &Verdict::kind) != analysis.verdicts.end();
+}
+
+template <typename T>
+void keep_last(std::deque<T>& all, const T& latest) {
+  if (all.size() == kMostHoles) all.pop_front();
+  all.push_back(latest);
 }
 
 bool begins_here(const Observation& seen) {
@@ -72,22 +79,28 @@ bool NvmeQueueFollower::observe(const Packet& packet, const Observation& seen, c
   std::optional<Qpn>& receiver = is_to_target ? summary_.target_qp : summary_.host_qp;
   if (!receiver && seen.info().operation != Operation::cnp) receiver = seen.dest_qp;
   const Verdict* const resent = retransmission_of(analysis);
+  const Operation operation = seen.info().operation;
+  // A READ whose answer was seen is asked for again if that did not arrive.
+  const bool is_spurious = resent != nullptr && resent->spurious && operation != Operation::read_request;
   const Part part{.packet = packet,
                   .seen = seen,
                   .psn = analysis.relative_psn,
                   .is_resent = resent != nullptr,
-                  .is_spurious = resent != nullptr && resent->spurious,
+                  .is_spurious = is_spurious,
+                  .is_needed = resent != nullptr && (resent->cause == Cause::nak || resent->cause == Cause::rnr),
                   .was_unseen = resent != nullptr && !resent->other};
-  const Operation operation = seen.info().operation;
   if (analysis.role == PacketRole::response) {
     if (is_to_target && operation == Operation::read_response) on_host_data(part);
     return false;
   }
   if (analysis.role != PacketRole::request) return false;
   Time& last = last_request_[analysis.direction];
-  if (resent != nullptr && !resent->spurious) note_recovery(*resent, part, last);
+  if (resent != nullptr && !is_spurious) note_recovery(*resent, part, last);
   last = seen.time;
   if (is_to_target) return operation == Operation::send && on_command(part);
+  if (part.is_resent || part.psn < latest_psn_) keep_last(resent_, Hole{part.psn, seen.time});
+  if (part.psn > latest_psn_) latest_wire_psn_ = seen.psn;
+  latest_psn_ = std::max(latest_psn_, part.psn);
   if (operation == Operation::send) {
     on_response(part);
   } else if (operation == Operation::write || operation == Operation::read_request) {
@@ -150,7 +163,7 @@ bool NvmeQueueFollower::begin_command(const Part& part) {
   exchange.retransmissions = part.is_resent ? 1 : 0;
   by_id_[read->command_id] = serial;
   if (read->data_place == NvmeDataPlace::host_memory && read->data_length != 0) {
-    by_key_[read->data_key.value()] = serial;
+    by_memory_[{read->data_key, read->data_address}] = serial;
   } else if (read->data_place == NvmeDataPlace::in_capsule && read->data_length != 0 &&
              (part.seen.payload_length > NvmeCommand::kBytes || part.seen.info().position == Position::first)) {
     exchange.first_data = exchange.last_data = part.seen.id;
@@ -201,8 +214,44 @@ void NvmeQueueFollower::on_response(const Part& part) {
   if (command == nullptr || !part.is_resent) return;
   ++command->exchange.retransmissions;
   if (part.is_spurious) return;
-  command->exchange.response = part.seen.id;
-  command->exchange.finish = part.seen.time;
+  command->later_response = part.seen.id;
+  command->later_time = part.seen.time;
+  if (part.is_needed) {
+    take_later(*command);
+  } else {
+    judge_later(*command);
+  }
+}
+
+void NvmeQueueFollower::judge_later(Command& command) {
+  const bool was_refused = std::ranges::any_of(holes_, [&](const Hole& hole) {
+    return hole.psn <= command.response_psn && command.exchange.finish < hole.filled;
+  });
+  if (command.later_response && was_refused) take_later(command);
+}
+
+void NvmeQueueFollower::take_later(Command& command) {
+  command.exchange.response = command.later_response;
+  command.exchange.finish = command.later_time;
+  command.later_response = {};
+}
+
+void NvmeQueueFollower::observe(const Verdict& verdict) {
+  const bool is_loss = verdict.kind == VerdictKind::request_lost_after ||
+                       verdict.kind == VerdictKind::request_lost_before || verdict.kind == VerdictKind::unexplained;
+  if (!is_loss) return;
+  constexpr std::int64_t kSpace = std::int64_t{1} << 24U;
+  std::int64_t since = (std::int64_t{verdict.first_psn.value()} - latest_wire_psn_.value()) % kSpace;
+  if (since > kSpace / 2) since -= kSpace;
+  if (since < -kSpace / 2) since += kSpace;
+  // A verdict does not say whose request it is about: one of the target was sent again.
+  const auto filled = std::ranges::find_if(
+      resent_, [&](const Hole& each) { return each.psn == latest_psn_ + since && each.filled >= verdict.time; });
+  if (filled == resent_.end()) return;
+  keep_last(holes_, *filled);
+  for (const std::uint64_t serial : answered_) {
+    if (Command* const command = find(serial)) judge_later(*command);
+  }
 }
 
 void NvmeQueueFollower::begin_response(const Part& part) {
@@ -223,6 +272,7 @@ void NvmeQueueFollower::begin_response(const Part& part) {
   exchange.status = read->status;
   exchange.response = part.seen.id;
   exchange.finish = part.seen.time;
+  command->response_psn = part.psn;
   if (part.is_resent) ++exchange.retransmissions;
   const NvmeOperation operation = exchange.command.operation(summary_.is_admin);
   if (operation == nvme::kConnect && read->status.is_success()) {
@@ -244,14 +294,14 @@ void NvmeQueueFollower::on_target_data(const Part& part) {
   NvmeSpans::Span* const span = of_target_.holding(part.psn, operation);
   Command* command = span == nullptr ? nullptr : find(span->command);
   if (begins && (span == nullptr || span->first != part.psn)) {
-    Command* const asked = find_by_key(part.seen);
+    const std::uint64_t asked = find_by_memory(part.seen);
     // A READ that is asked for again may begin in the middle of the first.
-    const bool is_rest = is_read && part.is_resent && asked != nullptr && asked == command;
+    const bool is_rest = is_read && part.is_resent && span != nullptr && span->command == asked;
     if (!is_rest) {
-      if (asked == nullptr) return;
-      command = asked;
-      of_target_.add(span_of(part.psn, part.seen, by_key_.at(part.seen.r_key.value())), room_);
-      command->exchange.data_bytes += part.seen.dma_length;
+      command = find(asked);
+      if (command == nullptr) return;
+      of_target_.add(span_of(part.psn, part.seen, asked), room_);
+      note_memory(*command, part.seen);
       if (is_read && !command->exchange.ask) {
         command->exchange.ask = part.seen.id;
         command->exchange.ask_time = part.seen.time;
@@ -263,6 +313,15 @@ void NvmeQueueFollower::on_target_data(const Part& part) {
   if (command == nullptr) return;
   if (part.is_resent) ++command->exchange.retransmissions;
   if (!is_read) add_data(*command, part);
+}
+
+void NvmeQueueFollower::note_memory(Command& command, const Observation& seen) {
+  const std::uint64_t begin = seen.virtual_address - command.exchange.command.data_address;
+  const std::uint64_t end = std::min<std::uint64_t>(begin + seen.dma_length, command.exchange.command.data_length);
+  const bool is_first = command.memory_begin == command.memory_end;
+  command.memory_begin = is_first ? begin : std::min(command.memory_begin, begin);
+  command.memory_end = std::max(command.memory_end, end);
+  command.exchange.data_bytes = command.memory_end - std::min(command.memory_begin, command.memory_end);
 }
 
 void NvmeQueueFollower::on_host_data(const Part& part) {
@@ -292,15 +351,19 @@ void NvmeQueueFollower::note_recovery(const Verdict& resent, const Part& part, T
     const Command* const command = span == nullptr ? nullptr : find(span->command);
     if (command != nullptr && command->exchange.has_data()) begin = std::max(begin, command->exchange.last_data_time);
   }
-  const bool is_not_ready = resent.cause == Cause::rnr;
-  if (!recoveries_.empty() && recoveries_.back().is_not_ready == is_not_ready && begin <= recoveries_.back().end) {
-    recoveries_.back().begin = std::min(recoveries_.back().begin, begin);
-    recoveries_.back().end = std::max(recoveries_.back().end, now);
-    return;
+  Recovery recovery{begin, now, resent.cause == Cause::rnr};
+  while (!recoveries_.empty() && begin <= recoveries_.back().end) {
+    const Recovery& last = recoveries_.back();
+    if (last.is_not_ready != recovery.is_not_ready) {
+      recovery.begin = std::max(recovery.begin, last.end);
+      break;
+    }
+    recovery.begin = std::min(recovery.begin, last.begin);
+    recovery.end = std::max(recovery.end, last.end);
+    recoveries_.pop_back();
   }
   if (recoveries_.size() == kMostRecoveries) recoveries_.pop_front();
-  const Time free = recoveries_.empty() ? begin : std::max(begin, recoveries_.back().end);
-  recoveries_.push_back({free, std::max(free, now), is_not_ready});
+  if (recovery.begin < recovery.end) recoveries_.push_back(recovery);
 }
 
 void NvmeQueueFollower::change_outstanding(Time time, int change) {
@@ -327,14 +390,15 @@ NvmeQueueFollower::Command* NvmeQueueFollower::find(std::uint64_t serial) {
   return found == commands_.end() ? nullptr : &found->second;
 }
 
-NvmeQueueFollower::Command* NvmeQueueFollower::find_by_key(const Observation& seen) {
-  const auto found = seen.has_reth ? by_key_.find(seen.r_key.value()) : by_key_.end();
-  Command* const command = found == by_key_.end() ? nullptr : find(found->second);
-  if (command == nullptr) return nullptr;
-  const NvmeCommand& asked = command->exchange.command;
-  const bool is_inside =
-      seen.virtual_address >= asked.data_address && seen.virtual_address - asked.data_address <= asked.data_length;
-  return is_inside ? command : nullptr;
+std::uint64_t NvmeQueueFollower::find_by_memory(const Observation& seen) const {
+  if (!seen.has_reth) return 0;
+  const auto behind = by_memory_.upper_bound({seen.r_key, seen.virtual_address});
+  if (behind == by_memory_.begin()) return 0;
+  const auto& [memory, serial] = *std::prev(behind);
+  const auto found = commands_.find(serial);
+  if (memory.first != seen.r_key || found == commands_.end()) return 0;
+  const NvmeCommand& asked = found->second.exchange.command;
+  return seen.virtual_address - asked.data_address <= asked.data_length ? serial : 0;
 }
 
 Duration NvmeQueueFollower::overlap(Time begin, Time end, bool is_not_ready) const {
@@ -391,8 +455,8 @@ void NvmeQueueFollower::report(std::uint64_t serial, NvmeEnd end, Time finish) {
   room_.done.push_back(exchange);
   const auto id = by_id_.find(exchange.command.command_id);
   if (id != by_id_.end() && id->second == serial) by_id_.erase(id);
-  const auto key = by_key_.find(exchange.command.data_key.value());
-  if (key != by_key_.end() && key->second == serial) by_key_.erase(key);
+  const auto memory = by_memory_.find({exchange.command.data_key, exchange.command.data_address});
+  if (memory != by_memory_.end() && memory->second == serial) by_memory_.erase(memory);
   commands_.erase(found);
   ++room_.left;
   const auto is_over = [&](std::uint64_t each) { return !commands_.contains(each); };

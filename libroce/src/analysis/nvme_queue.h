@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "roce/analysis/nvme.h"
@@ -64,6 +65,8 @@ class NvmeQueueFollower {
 
   /// Takes a packet of the connection. Returns true if a command begins with it.
   bool observe(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis);
+  /// Takes what later packets have shown about an earlier one.
+  void observe(const Verdict& verdict);
   /// Tells that its connection was found to be a part of another stream: directions are the other way round.
   void move_to(std::uint32_t stream);
   /// Takes the counts of one that proved to be of the same connection. Answers to earlier commands may be lost in it.
@@ -79,6 +82,11 @@ class NvmeQueueFollower {
   struct Command {
     NvmeExchange exchange{};
     Time capsule_end{};
+    std::uint64_t memory_begin = 0;  ///< of its data, the part that the target has asked for or written
+    std::uint64_t memory_end = 0;
+    std::int64_t response_psn = 0;
+    PacketId later_response{};  ///< its response sent again, though the first may have arrived
+    Time later_time{};
     bool is_counted = true;    ///< in the queue's depth
     bool is_doubtful = false;  ///< its answer may have been seen without being known as one
   };
@@ -89,6 +97,11 @@ class NvmeQueueFollower {
     Time end{};
     bool is_not_ready = false;
   };
+  /// A request of the target that was lost, and when it was sent again: until then the host took no later one.
+  struct Hole {
+    std::int64_t psn = 0;
+    Time filled{};
+  };
   /// A packet that is part of a command.
   struct Part {
     const Packet& packet;
@@ -96,6 +109,7 @@ class NvmeQueueFollower {
     std::int64_t psn = 0;
     bool is_resent = false;
     bool is_spurious = false;  ///< it had arrived before
+    bool is_needed = false;    ///< sent again because its receiver said that it had not taken it
     bool was_unseen = false;   ///< sent again, and the transmission before is not in the capture
   };
 
@@ -104,7 +118,10 @@ class NvmeQueueFollower {
   void learn_from(const NvmeCommand& command, const Part& part);
   void on_response(const Part& part);
   void begin_response(const Part& part);
+  void judge_later(Command& command);
+  static void take_later(Command& command);
   void on_target_data(const Part& part);
+  static void note_memory(Command& command, const Observation& seen);
   void on_host_data(const Part& part);
   void add_data(Command& command, const Part& part);
   void note_recovery(const Verdict& resent, const Part& part, Time before);
@@ -112,7 +129,8 @@ class NvmeQueueFollower {
   void change_outstanding(Time time, int change);
   [[nodiscard]] bool waits_for_events(const NvmeCommand& command) const;
   [[nodiscard]] Command* find(std::uint64_t serial);
-  [[nodiscard]] Command* find_by_key(const Observation& seen);
+  /// Returns the command whose memory a request of the target begins in; 0 if it is of none.
+  [[nodiscard]] std::uint64_t find_by_memory(const Observation& seen) const;
   [[nodiscard]] Duration overlap(Time begin, Time end, bool is_not_ready) const;
   void explain(Command& command) const;
   void report(std::uint64_t serial, NvmeEnd end, Time finish);
@@ -123,12 +141,16 @@ class NvmeQueueFollower {
   NvmeQueue summary_;
   Commands commands_;
   std::unordered_map<std::uint16_t, std::uint64_t> by_id_;
-  std::unordered_map<std::uint32_t, std::uint64_t> by_key_;
+  std::map<std::pair<RKey, std::uint64_t>, std::uint64_t> by_memory_;  ///< by key and address
   std::deque<std::uint64_t> answered_;  ///< not reported yet: the response may be sent again
   NvmeSpans of_host_;
   NvmeSpans of_target_;
   std::array<Time, 2> last_request_{};  ///< by direction
   std::deque<Recovery> recoveries_;
+  std::deque<Hole> resent_;  ///< all requests of the target that were sent again
+  std::deque<Hole> holes_;
+  std::int64_t latest_psn_ = -1;  ///< the highest of the target's requests, relative
+  Psn latest_wire_psn_{};         ///< the same on the wire
   std::uint64_t next_serial_ = 1;
   Duration longest_latency_{};
   std::uint64_t outstanding_ = 0;

@@ -41,8 +41,8 @@ inline constexpr std::size_t kNvmeDelays = 5;
 
 [[nodiscard]] std::string_view to_string(NvmeDelay delay);
 
-/// A command and its response, as seen at the capture point. Of what was sent again, the last transmission that its
-/// receiver had not acknowledged before counts.
+/// A command and its response, as seen at the capture point. Of what was sent again, the transmission counts that
+/// arrived, as far as that is known.
 struct NvmeExchange {
   std::uint32_t queue = 0;  ///< index of its queue in `NvmeSurvey::queues`
   NvmeCommand command{};
@@ -125,6 +125,8 @@ class NvmeSurvey {
 
   /// Takes the next packet of the capture, what is kept of it, and what the tracker says of it.
   void observe(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis);
+  /// Takes what the tracker says later about an earlier packet: a response may have been lost after it was seen.
+  void observe(const Verdict& verdict);
   /// Ends the capture: what is still open is reported as it is. Call it once, after the last packet.
   void finish();
 
