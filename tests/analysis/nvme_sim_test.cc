@@ -105,6 +105,7 @@ class Traffic {
       const std::span<std::byte> capsule = pair_.a.memory(place, 64);
       std::fill(capsule.begin(), capsule.end(), std::byte{});
       put(capsule, truth.opcode, 1);
+      put(capsule.subspan(1), 0x40, 1);
       put(capsule.subspan(2), id, 2);
       put(capsule.subspan(4), 1, 4);
       if (is_in_capsule) {

@@ -38,6 +38,7 @@ TEST(NvmeCapsule, HasTheFieldsOfAReadInHostMemory) {
                               {44, 8}});
   const auto command = NvmeCommand::read(bytes);
   ASSERT_TRUE(command.has_value());
+  EXPECT_TRUE(command->has_sgl);
   EXPECT_EQ(command->command_id, 0x1234);
   EXPECT_EQ(command->namespace_id, 7U);
   EXPECT_EQ(command->data_place, NvmeDataPlace::host_memory);
@@ -58,6 +59,7 @@ TEST(NvmeCapsule, TellsWhereItsDataAre) {
   const auto segment = NvmeCommand::read(capsule({{0, 1}, {32, 16}, {39, 0x31}}));
   EXPECT_EQ(segment->data_place, NvmeDataPlace::elsewhere);
   EXPECT_EQ(segment->data_length, 0U);
+  EXPECT_FALSE(segment->has_sgl);
 }
 
 TEST(NvmeCapsule, OfAConnectHasTheQueue) {

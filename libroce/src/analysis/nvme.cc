@@ -15,6 +15,13 @@ namespace {
 constexpr std::uint32_t kUndecided = 0xFFFF'FFFF;
 constexpr std::uint32_t kOther = 0xFFFF'FFFE;
 
+bool is_command(const Packet& packet, const Observation& seen) {
+  if (seen.payload_length < NvmeCommand::kBytes) return false;
+  const std::optional<NvmeCommand> command = NvmeCommand::read(packet.payload());
+  // What a snap length has cut cannot be judged.
+  return !command || command->has_sgl;
+}
+
 }  // namespace
 
 std::string_view to_string(NvmeEnd end) {
@@ -39,7 +46,7 @@ void NvmeSurvey::observe(const Packet& packet, const Observation& seen, const Pa
   if (analysis.stream == kNoStream) return;
   if (analysis.absorbed != kNoStream) absorb(analysis.absorbed, analysis.stream);
   if (analysis.role != PacketRole::request && analysis.role != PacketRole::response) return;
-  NvmeQueueFollower* const queue = follower_of(seen, analysis);
+  NvmeQueueFollower* const queue = follower_of(packet, seen, analysis);
   if (queue != nullptr && queue->observe(packet, seen, analysis)) note_command(queue->summary(), seen.time);
 }
 
@@ -99,13 +106,14 @@ void NvmeSurvey::on_reply(const Observation& seen) {
   by_qp_[End{seen.point, seen.domain, seen.source, seen.cm.local_qpn.value()}] = found->second;
 }
 
-NvmeQueueFollower* NvmeSurvey::follower_of(const Observation& seen, const PacketAnalysis& analysis) {
+NvmeQueueFollower* NvmeSurvey::follower_of(const Packet& packet, const Observation& seen,
+                                           const PacketAnalysis& analysis) {
   const std::uint32_t index = index_of(analysis.stream);
   if (index == kOther) return nullptr;
-  return index == kUndecided ? begin(seen, analysis) : queues_[index].get();
+  return index == kUndecided ? begin(packet, seen, analysis) : queues_[index].get();
 }
 
-NvmeQueueFollower* NvmeSurvey::begin(const Observation& seen, const PacketAnalysis& analysis) {
+NvmeQueueFollower* NvmeSurvey::begin(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis) {
   const auto found = by_qp_.find(End{seen.point, seen.domain, seen.destination, seen.dest_qp.value()});
   if (found != by_qp_.end()) {
     const Connection& connection = *found->second;
@@ -134,9 +142,8 @@ NvmeQueueFollower* NvmeSurvey::begin(const Observation& seen, const PacketAnalys
       (seen.info().position != Position::first && seen.info().position != Position::only)) {
     return nullptr;
   }
-  const bool is_capsule = is_to_target
-                              ? seen.payload_length >= NvmeCommand::kBytes
-                              : seen.payload_length == NvmeCompletion::kBytes && seen.info().position == Position::only;
+  const bool is_response = seen.payload_length == NvmeCompletion::kBytes && seen.info().position == Position::only;
+  const bool is_capsule = is_to_target ? is_command(packet, seen) : is_response;
   if (!is_capsule) {
     index_of(analysis.stream) = kOther;
     return nullptr;

@@ -66,8 +66,15 @@ NvmeSpans::Span* NvmeSpans::holding(std::int64_t psn, Operation operation) {
   return span.operation == operation && !is_behind ? &span : nullptr;
 }
 
+bool NvmeSpans::give_way(NvmeRoom& room) {
+  if (spans_.empty()) return false;
+  spans_.pop_front();
+  ++room.left;
+  return true;
+}
+
 void NvmeSpans::add(const Span& span, NvmeRoom& room) {
-  if (spans_.size() == kMost || (room.left == 0 && !spans_.empty())) pop_front(room);
+  if (spans_.size() == kMost || room.left == 0) (void)give_way(room);
   if (room.left == 0) return;
   --room.left;
   spans_.insert(std::ranges::upper_bound(spans_, span.first, {}, &Span::first), span);
@@ -147,7 +154,8 @@ bool NvmeQueueFollower::begin_command(const Part& part) {
   if (const auto before = by_id_.find(read->command_id); before != by_id_.end()) {
     report(before->second, NvmeEnd::missed, part.seen.time);
   }
-  if (room_.left == 0) {
+  // Messages of old commands give way to a new command.
+  if (room_.left == 0 && !of_host_.give_way(room_) && !of_target_.give_way(room_)) {
     ++room_.uncounted;
     return false;
   }
@@ -451,6 +459,12 @@ void NvmeQueueFollower::report(std::uint64_t serial, NvmeEnd end, Time finish) {
     exchange.finish = std::max(finish, exchange.start);
     if (command.is_counted) change_outstanding(exchange.finish, -1);
   }
+  // A capture's clock may go back, and data may come behind the response.
+  exchange.finish = std::max(exchange.finish, exchange.start);
+  for (Time* const time : {&exchange.ask_time, &exchange.first_data_time, &exchange.last_data_time}) {
+    *time = std::clamp(*time, exchange.start, exchange.finish);
+  }
+  exchange.last_data_time = std::max(exchange.last_data_time, exchange.first_data_time);
   explain(command);
   room_.done.push_back(exchange);
   const auto id = by_id_.find(exchange.command.command_id);

@@ -42,16 +42,13 @@ class NvmeSpans {
   /// Removes the oldest messages as long as `is_over` says so of their commands.
   template <typename IsOver>
   void drop_front(NvmeRoom& room, IsOver is_over) {
-    while (!spans_.empty() && is_over(spans_.front().command)) pop_front(room);
+    while (!spans_.empty() && is_over(spans_.front().command)) (void)give_way(room);
   }
+  /// Removes the oldest message. Returns false if there is none.
+  bool give_way(NvmeRoom& room);
 
  private:
   static constexpr std::size_t kMost = 16'384;
-
-  void pop_front(NvmeRoom& room) {
-    spans_.pop_front();
-    ++room.left;
-  }
 
   std::deque<Span> spans_;  ///< by the first PSN
 };

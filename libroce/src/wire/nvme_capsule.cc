@@ -40,6 +40,8 @@ std::optional<NvmeCommand> NvmeCommand::read(Bytes payload) {
   if (payload.size() < kBytes) return std::nullopt;
   NvmeCommand command;
   command.opcode = load_byte(payload, 0);
+  const unsigned psdt = load_byte(payload, 1) >> 6U;
+  command.has_sgl = psdt == 1 || psdt == 2;
   command.command_id = load_word(payload, 2);
   if (command.is_fabrics()) {
     command.fabrics_type = load_byte(payload, 4);

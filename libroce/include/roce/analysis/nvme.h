@@ -162,8 +162,9 @@ class NvmeSurvey {
   void on_management(const Packet& packet, const Observation& seen);
   void on_request(const Packet& packet, const Observation& seen);
   void on_reply(const Observation& seen);
-  [[nodiscard]] NvmeQueueFollower* follower_of(const Observation& seen, const PacketAnalysis& analysis);
-  [[nodiscard]] NvmeQueueFollower* begin(const Observation& seen, const PacketAnalysis& analysis);
+  [[nodiscard]] NvmeQueueFollower* follower_of(const Packet& packet, const Observation& seen,
+                                               const PacketAnalysis& analysis);
+  [[nodiscard]] NvmeQueueFollower* begin(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis);
   [[nodiscard]] NvmeQueueFollower* add(const Observation& seen, const PacketAnalysis& analysis, bool is_to_target);
   void absorb(std::uint32_t from, std::uint32_t into);
   void note_command(const NvmeQueue& queue, Time time);

@@ -72,6 +72,7 @@ struct NvmeCommand {
 
   std::uint8_t opcode = 0;
   std::uint8_t fabrics_type = 0;  ///< only with opcode 0x7F
+  bool has_sgl = false;           ///< its data are described by an SGL (PSDT), as those of every command over RDMA are
   std::uint16_t command_id = 0;
   std::uint32_t namespace_id = 0;  ///< not of Fabrics commands
   NvmeDataPlace data_place{};
