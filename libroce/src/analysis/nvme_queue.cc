@@ -2,7 +2,6 @@
 #include "analysis/nvme_queue.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace roce::analysis {
@@ -11,7 +10,6 @@ namespace {
 
 /// So many later responses show that a response is not sent again any more.
 constexpr std::size_t kSettled = 64;
-constexpr std::size_t kMostRecoveries = 256;
 constexpr std::size_t kMostHoles = 256;
 
 const Verdict* retransmission_of(const PacketAnalysis& analysis) {
@@ -52,33 +50,6 @@ void extend(NvmeSpans::Span& span, std::int64_t psn, const Observation& seen) {
 }
 
 }  // namespace
-
-const NvmeSpans::Span* NvmeSpans::starting_at(std::int64_t psn) const {
-  const auto found = std::ranges::lower_bound(spans_, psn, {}, &Span::first);
-  return found != spans_.end() && found->first == psn ? &*found : nullptr;
-}
-
-NvmeSpans::Span* NvmeSpans::holding(std::int64_t psn, Operation operation) {
-  const auto behind = std::ranges::upper_bound(spans_, psn, {}, &Span::first);
-  if (behind == spans_.begin()) return nullptr;
-  Span& span = *std::prev(behind);
-  const bool is_behind = span.is_whole && psn >= span.next;
-  return span.operation == operation && !is_behind ? &span : nullptr;
-}
-
-bool NvmeSpans::give_way(NvmeRoom& room) {
-  if (spans_.empty()) return false;
-  spans_.pop_front();
-  ++room.left;
-  return true;
-}
-
-void NvmeSpans::add(const Span& span, NvmeRoom& room) {
-  if (spans_.size() == kMost || room.left == 0) (void)give_way(room);
-  if (room.left == 0) return;
-  --room.left;
-  spans_.insert(std::ranges::upper_bound(spans_, span.first, {}, &Span::first), span);
-}
 
 bool NvmeQueueFollower::observe(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis) {
   if (seen.icrc_bad || is_copy(analysis)) return false;
@@ -359,19 +330,7 @@ void NvmeQueueFollower::note_recovery(const Verdict& resent, const Part& part, T
     const Command* const command = span == nullptr ? nullptr : find(span->command);
     if (command != nullptr && command->exchange.has_data()) begin = std::max(begin, command->exchange.last_data_time);
   }
-  Recovery recovery{begin, now, resent.cause == Cause::rnr};
-  while (!recoveries_.empty() && begin <= recoveries_.back().end) {
-    const Recovery& last = recoveries_.back();
-    if (last.is_not_ready != recovery.is_not_ready) {
-      recovery.begin = std::max(recovery.begin, last.end);
-      break;
-    }
-    recovery.begin = std::min(recovery.begin, last.begin);
-    recovery.end = std::max(recovery.end, last.end);
-    recoveries_.pop_back();
-  }
-  if (recoveries_.size() == kMostRecoveries) recoveries_.pop_front();
-  if (recovery.begin < recovery.end) recoveries_.push_back(recovery);
+  recoveries_.add(begin, now, resent.cause == Cause::rnr);
 }
 
 void NvmeQueueFollower::change_outstanding(Time time, int change) {
@@ -409,44 +368,6 @@ std::uint64_t NvmeQueueFollower::find_by_memory(const Observation& seen) const {
   return seen.virtual_address - asked.data_address <= asked.data_length ? serial : 0;
 }
 
-Duration NvmeQueueFollower::overlap(Time begin, Time end, bool is_not_ready) const {
-  Duration sum{};
-  for (auto each = recoveries_.rbegin(); each != recoveries_.rend() && each->end > begin; ++each) {
-    if (each->is_not_ready != is_not_ready) continue;
-    sum += std::max(std::min(end, each->end) - std::max(begin, each->begin), Duration::zero());
-  }
-  return sum;
-}
-
-void NvmeQueueFollower::explain(Command& command) const {
-  NvmeExchange& exchange = command.exchange;
-  std::array<Duration, kNvmeDelays> parts{};
-  const auto add = [&](NvmeDelay delay, Time begin, Time end) {
-    if (end <= begin) return;
-    const Duration lost = overlap(begin, end, false);
-    const Duration not_ready = overlap(begin, end, true);
-    exchange.lost += lost;
-    exchange.not_ready += not_ready;
-    parts[static_cast<std::size_t>(delay)] += std::max(end - begin - lost - not_ready, Duration::zero());
-  };
-  Time at = exchange.start;
-  const auto until = [&](NvmeDelay delay, Time end) {
-    add(delay, at, end);
-    at = std::max(at, end);
-  };
-  until(NvmeDelay::transfer, std::min(command.capsule_end, exchange.finish));
-  if (exchange.ask) until(NvmeDelay::target, std::min(exchange.ask_time, exchange.finish));
-  if (exchange.first_data) {
-    const bool is_asked_for = static_cast<bool>(exchange.ask);
-    until(is_asked_for ? NvmeDelay::host : NvmeDelay::target, std::min(exchange.first_data_time, exchange.finish));
-    until(NvmeDelay::transfer, std::min(exchange.last_data_time, exchange.finish));
-  }
-  until(exchange.ask && !exchange.first_data ? NvmeDelay::host : NvmeDelay::target, exchange.finish);
-  parts[static_cast<std::size_t>(NvmeDelay::loss)] = exchange.lost;
-  parts[static_cast<std::size_t>(NvmeDelay::receiver)] = exchange.not_ready;
-  exchange.delay = static_cast<NvmeDelay>(std::ranges::max_element(parts) - parts.begin());
-}
-
 void NvmeQueueFollower::report(std::uint64_t serial, NvmeEnd end, Time finish) {
   const auto found = commands_.find(serial);
   if (found == commands_.end()) return;
@@ -465,7 +386,7 @@ void NvmeQueueFollower::report(std::uint64_t serial, NvmeEnd end, Time finish) {
     *time = std::clamp(*time, exchange.start, exchange.finish);
   }
   exchange.last_data_time = std::max(exchange.last_data_time, exchange.first_data_time);
-  explain(command);
+  recoveries_.explain(exchange, command.capsule_end);
   room_.done.push_back(exchange);
   const auto id = by_id_.find(exchange.command.command_id);
   if (id != by_id_.end() && id->second == serial) by_id_.erase(id);

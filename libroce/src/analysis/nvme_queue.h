@@ -11,47 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/nvme_recoveries.h"
+#include "analysis/nvme_spans.h"
 #include "roce/analysis/nvme.h"
 
 namespace roce::analysis {
-
-/// What all queues of a survey share.
-struct NvmeRoom {
-  std::size_t left = 0;  ///< commands and messages for which there is still room
-  std::vector<NvmeExchange> done{};
-  std::uint64_t uncounted = 0;
-};
-
-/// The messages of one requester that belong to commands, found by their PSNs.
-class NvmeSpans {
- public:
-  struct Span {
-    std::int64_t first = 0;  ///< relative PSN
-    std::int64_t next = 0;   ///< behind the last one that was seen
-    std::uint64_t command = 0;
-    Operation operation{};
-    bool is_whole = false;  ///< its last packet was seen: it ends before `next`
-  };
-
-  /// Returns the message that begins with a PSN; null if none is known.
-  [[nodiscard]] const Span* starting_at(std::int64_t psn) const;
-  /// Returns the message of an operation that a PSN which does not begin one belongs to; null if none is known.
-  [[nodiscard]] Span* holding(std::int64_t psn, Operation operation);
-  /// Adds a message; the oldest ones give way if there are too many.
-  void add(const Span& span, NvmeRoom& room);
-  /// Removes the oldest messages as long as `is_over` says so of their commands.
-  template <typename IsOver>
-  void drop_front(NvmeRoom& room, IsOver is_over) {
-    while (!spans_.empty() && is_over(spans_.front().command)) (void)give_way(room);
-  }
-  /// Removes the oldest message. Returns false if there is none.
-  bool give_way(NvmeRoom& room);
-
- private:
-  static constexpr std::size_t kMost = 16'384;
-
-  std::deque<Span> spans_;  ///< by the first PSN
-};
 
 /// Follows the commands of one connection.
 class NvmeQueueFollower {
@@ -88,12 +52,6 @@ class NvmeQueueFollower {
     bool is_doubtful = false;  ///< its answer may have been seen without being known as one
   };
   using Commands = std::map<std::uint64_t, Command>;
-  /// A time in which packets had to be sent again before the connection went on.
-  struct Recovery {
-    Time begin{};
-    Time end{};
-    bool is_not_ready = false;
-  };
   /// A request of the target that was lost, and when it was sent again: until then the host took no later one.
   struct Hole {
     std::int64_t psn = 0;
@@ -128,8 +86,6 @@ class NvmeQueueFollower {
   [[nodiscard]] Command* find(std::uint64_t serial);
   /// Returns the command whose memory a request of the target begins in; 0 if it is of none.
   [[nodiscard]] std::uint64_t find_by_memory(const Observation& seen) const;
-  [[nodiscard]] Duration overlap(Time begin, Time end, bool is_not_ready) const;
-  void explain(Command& command) const;
   void report(std::uint64_t serial, NvmeEnd end, Time finish);
   void settle();
 
@@ -143,7 +99,7 @@ class NvmeQueueFollower {
   NvmeSpans of_host_;
   NvmeSpans of_target_;
   std::array<Time, 2> last_request_{};  ///< by direction
-  std::deque<Recovery> recoveries_;
+  NvmeRecoveries recoveries_;
   std::deque<Hole> resent_;  ///< all requests of the target that were sent again
   std::deque<Hole> holes_;
   std::int64_t latest_psn_ = -1;  ///< the highest of the target's requests, relative
