@@ -216,6 +216,7 @@ void NvmeQueueFollower::take_later(Command& command) {
 }
 
 void NvmeQueueFollower::observe(const Verdict& verdict) {
+  if (verdict.kind == VerdictKind::missed_by_capture) last_missed_ = std::max(last_missed_, verdict.time);
   const bool is_loss = verdict.kind == VerdictKind::request_lost_after ||
                        verdict.kind == VerdictKind::request_lost_before || verdict.kind == VerdictKind::unexplained;
   if (!is_loss) return;
@@ -376,7 +377,9 @@ void NvmeQueueFollower::report(std::uint64_t serial, NvmeEnd end, Time finish) {
   if (exchange.response) {
     if (command.is_counted) longest_latency_ = std::max(longest_latency_, exchange.latency());
   } else {
-    exchange.end = command.is_doubtful ? NvmeEnd::missed : end;
+    // Where the capture lacks packets, it may lack the answer.
+    const bool is_missed = command.is_doubtful || exchange.start <= last_missed_;
+    exchange.end = end == NvmeEnd::unanswered && is_missed ? NvmeEnd::missed : end;
     exchange.finish = std::max(finish, exchange.start);
     if (command.is_counted) change_outstanding(exchange.finish, -1);
   }

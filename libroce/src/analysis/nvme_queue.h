@@ -111,6 +111,7 @@ class NvmeQueueFollower {
   double outstanding_ns_ = 0;
   Duration busy_{};
   std::optional<Time> last_keep_alive_{};
+  Time last_missed_{};  ///< when the capture last showed that it lacks a packet of the connection
 };
 
 }  // namespace roce::analysis

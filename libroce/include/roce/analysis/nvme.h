@@ -22,7 +22,7 @@ namespace roce::analysis {
 /// How a command of NVMe over RDMA ended.
 enum class NvmeEnd : std::uint8_t {
   answered,
-  missed,      ///< its identifier was used again: it was answered, and the capture does not have the answer
+  missed,  ///< the capture lacks its answer: its identifier was used again, or packets of the connection are missing
   unanswered,  ///< its connection ended, or it had waited longer than any other one of its queue
   open,        ///< the capture ended before it was answered
 };
