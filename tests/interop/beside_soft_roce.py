@@ -83,8 +83,9 @@ def relay(namespace, seats, percent):
         raise guest.GuestError("roce-gen relay did not start")
     yield
     program.terminate()
-    for line in program.stdout:
-        print(f"relay: {line.strip()}", file=sys.stderr)
+    with program.stdout:
+        for line in program.stdout:
+            print(f"relay: {line.strip()}", file=sys.stderr)
 
 
 def initramfs_with(programs, folder):

@@ -41,6 +41,7 @@ from error_cases import ErrorCases, RelayedErrorCases  # pylint: disable=unused-
 from harness_cases import GuestCases, NetworkCases  # pylint: disable=unused-import
 from matrix_cases import MatrixCases  # pylint: disable=unused-import
 from perftest_cases import PerftestCases  # pylint: disable=unused-import
+from nvme_cases import NvmeCases  # pylint: disable=unused-import
 from pingpong_cases import PingpongCases  # pylint: disable=unused-import
 from rdma_cm_cases import RdmaCmCases  # pylint: disable=unused-import
 from rdma_cm_fault_cases import RdmaCmFaultCases  # pylint: disable=unused-import

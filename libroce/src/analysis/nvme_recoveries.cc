@@ -22,24 +22,28 @@ void NvmeRecoveries::add(Time begin, Time end, bool is_not_ready) {
   if (recovery.begin < recovery.end) recoveries_.push_back(recovery);
 }
 
-Duration NvmeRecoveries::overlap(Time begin, Time end, bool is_not_ready) const {
-  Duration sum{};
+NvmeRecoveries::Held NvmeRecoveries::held_up(Time begin, Time end) const {
+  Held held;
   for (auto each = recoveries_.rbegin(); each != recoveries_.rend() && each->end > begin; ++each) {
-    if (each->is_not_ready != is_not_ready) continue;
-    sum += std::max(std::min(end, each->end) - std::max(begin, each->begin), Duration::zero());
+    const Time from = std::max(begin, each->begin);
+    const Time until = std::min(end, each->end);
+    if (until <= from) continue;
+    // What goes on long after a recovery did not wait for it.
+    if (end - until > (until - from) / 2) break;
+    (each->is_not_ready ? held.not_ready : held.lost) += until - from;
+    end = from;
   }
-  return sum;
+  return held;
 }
 
 void NvmeRecoveries::explain(NvmeExchange& exchange, Time capsule_end) const {
   std::array<Duration, kNvmeDelays> parts{};
   const auto add = [&](NvmeDelay delay, Time begin, Time end) {
     if (end <= begin) return;
-    const Duration lost = overlap(begin, end, false);
-    const Duration not_ready = overlap(begin, end, true);
-    exchange.lost += lost;
-    exchange.not_ready += not_ready;
-    parts[static_cast<std::size_t>(delay)] += std::max(end - begin - lost - not_ready, Duration::zero());
+    const Held held = held_up(begin, end);
+    exchange.lost += held.lost;
+    exchange.not_ready += held.not_ready;
+    parts[static_cast<std::size_t>(delay)] += end - begin - held.lost - held.not_ready;
   };
   Time at = exchange.start;
   const auto until = [&](NvmeDelay delay, Time end) {

@@ -27,7 +27,13 @@ class NvmeRecoveries {
     bool is_not_ready = false;
   };
 
-  [[nodiscard]] Duration overlap(Time begin, Time end, bool is_not_ready) const;
+  struct Held {
+    Duration lost{};
+    Duration not_ready{};
+  };
+
+  /// Returns how much of a time, at whose end something came, was spent waiting for recoveries.
+  [[nodiscard]] Held held_up(Time begin, Time end) const;
 
   std::deque<Recovery> recoveries_;  ///< in order, without overlaps
 };

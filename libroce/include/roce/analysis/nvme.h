@@ -60,8 +60,8 @@ struct NvmeExchange {
   Time finish{};                      ///< time of `response`; without one, the time until which it was waited for
   std::uint64_t data_bytes = 0;       ///< bytes that went in either direction, in capsules too
   std::uint32_t retransmissions = 0;  ///< packets of it that were sent again
-  Duration lost{};                    ///< of its time, while packets of its connection had been lost
-  Duration not_ready{};               ///< of its time, while an RNR NAK held up its connection
+  Duration lost{};                    ///< of its time, waiting for packets of its connection that had been lost
+  Duration not_ready{};               ///< of its time, waiting because of an RNR NAK
   NvmeDelay delay{};
 
   [[nodiscard]] bool has_data() const { return static_cast<bool>(first_data); }

@@ -221,7 +221,7 @@ class NvmeTest(unittest.TestCase):
 
     def test_a_command_without_an_answer(self):
         pcap = Pcap(self.capture)
-        cut = pcap.write(self.path("cut.pcap"), [frame for i, frame in enumerate(pcap.frames, 1) if i not in (380, 381)])
+        cut = pcap.write(self.path("cut.pcap"), [frame for i, frame in enumerate(pcap.frames, 1) if not 380 <= i <= 393])
         queues, commands, statements = self.found(cut)
         self.assertEqual(queues[1]["unanswered"], 1)
         flush = self.one(commands, 378)
@@ -233,6 +233,14 @@ class NvmeTest(unittest.TestCase):
         """Identifier 9 is used again: the host had its answer."""
         pcap = Pcap(self.capture)
         cut = pcap.write(self.path("cut.pcap"), [frame for i, frame in enumerate(pcap.frames, 1) if i not in (147, 149)])
+        queues, _, statements = self.found(cut)
+        self.assertEqual((queues[1]["missed"], queues[1]["unanswered"]), (1, 0))
+        self.assertNotIn("error", [severity for severity, _ in statements])
+
+    def test_an_answer_that_the_host_acknowledged(self):
+        """That of the last command before the connection ends: the PSNs show that one is missing in the capture."""
+        pcap = Pcap(self.capture)
+        cut = pcap.write(self.path("cut.pcap"), [frame for i, frame in enumerate(pcap.frames, 1) if i not in (380, 381)])
         queues, _, statements = self.found(cut)
         self.assertEqual((queues[1]["missed"], queues[1]["unanswered"]), (1, 0))
         self.assertNotIn("error", [severity for severity, _ in statements])
