@@ -16,7 +16,6 @@
 #include "analyze/run/nvme_statements.h"
 #include "analyze/session/analysis_session.h"
 #include "analyze/session/statement_rows.h"
-#include "command_line/number_text.h"
 #include "command_line/program.h"
 #include "text/human_units.h"
 
@@ -41,7 +40,7 @@ from those to the last, and from those to the response. Percentiles are at most 
 struct NvmeCommandOptions {
   AnalysisOptions common;
   std::vector<std::string> targets;
-  std::vector<std::string> ports;
+  std::optional<std::uint32_t> port;
   std::size_t top = 5;
 };
 
@@ -320,14 +319,7 @@ std::optional<analysis::NvmeSurveyOptions> survey_options(const NvmeCommandOptio
     }
     survey.targets.push_back(pattern->address());
   }
-  for (const std::string& text : options.ports) {
-    const auto port = command_line::read_number<std::uint16_t>(text);
-    if (!port || *port == 0) {
-      report(fmt::format("--port takes the port of an NVMe target, 1 to 65535, not '{}'", text));
-      return std::nullopt;
-    }
-    survey.ports.push_back(*port);
-  }
+  if (options.port) survey.ports.push_back(static_cast<std::uint16_t>(*options.port));
   return survey;
 }
 
@@ -372,11 +364,8 @@ void add_nvme(command_line::Program& program, ExitCode& code) {
       .take_all()
       .allow_extra_args(false)
       .type_name("ADDRESS");
-  command
-      .add_option("--port", options->ports, "Targets listen at this port, too, beside 4420; may be given several times")
-      .expected(1)
-      .take_all()
-      .allow_extra_args(false)
+  command.add_option("--port", options->port, "Targets listen at this port, too, beside 4420")
+      .range(std::uint32_t{1}, std::uint32_t{65'535})
       .type_name("NUMBER");
   command.add_option("--top", options->top, "List so many of the slowest commands (5; 0: none)").type_name("NUMBER");
   command.footer(std::string{kExamples});
