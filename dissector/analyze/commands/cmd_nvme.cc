@@ -69,6 +69,11 @@ class NvmeConsumer final : public AnalysisConsumer {
   [[nodiscard]] const SeenFiles& files() const { return files_; }
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_.value_or(0); }
   [[nodiscard]] std::uint64_t uncounted() const { return survey_.uncounted() + figures_.uncounted(); }
+  [[nodiscard]] std::uint64_t cut_capsules() const {
+    std::uint64_t sum = 0;
+    for (const NvmeQueue& queue : queues_) sum += queue.cut_capsules;
+    return sum;
+  }
   [[nodiscard]] bool has_queues() const {
     return std::ranges::any_of(queues_, [](const NvmeQueue& queue) { return queue.commands != 0; });
   }
@@ -333,6 +338,10 @@ ExitCode run_nvme(const NvmeCommandOptions& options) {
   tracker.keep_messages = tracker.keep_answers = false;
   static_cast<void>(session.run(consumer, tracker));
   consumer.finish();
+  if (consumer.cut_capsules() != 0) {
+    report(fmt::format("warning: a snap length has cut {}, which are left out: capture 128 bytes of each frame or more",
+                       text::counted(consumer.cut_capsules(), "NVMe capsule", "NVMe capsules")));
+  }
   if (!consumer.has_queues()) {
     report(
         "there are no NVMe commands: no connection to port 4420 is set up in the capture and used; --port NUMBER names "

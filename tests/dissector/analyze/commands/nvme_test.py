@@ -349,14 +349,24 @@ class NvmeTest(unittest.TestCase):
                                 (("--port", "0"), "--port: expected"), (("--port", "65536"), "--port: expected")):
             self.assertEqual(self.run_tool(*words, self.capture, code=2, err=sentence), "")
 
-    def test_a_capture_that_is_cut(self):
+    def cut_to(self, size):
         pcap = Pcap(self.capture)
-        short = self.path("short.pcap")
+        short = self.path(f"cut-to-{size}.pcap")
         with open(short, "wb") as file:
             file.write(pcap.header)
             for time, data in pcap.frames:
-                file.write(struct.pack("<IIII", time // 1_000_000, time % 1_000_000, min(len(data), 80), len(data)) + data[:80])
-        self.run_tool(short, err="there are no NVMe commands")
+                file.write(struct.pack("<IIII", time // 1_000_000, time % 1_000_000, min(len(data), size), len(data)) + data[:size])
+        return short
+
+    def test_a_snap_length_that_leaves_the_capsules(self):
+        """Of the connection requests, which are longer, too little is left."""
+        (admin, io), _, _ = self.found("--target", TARGET, self.cut_to(128))
+        self.assertEqual((admin["queue"], admin["commands"], io["queue"], io["commands"]), (0, 25, 1, 16))
+        self.assertEqual((admin["bytes"], io["bytes"]), tuple(one["bytes"] for one in self.found(self.capture)[0]))
+        self.run_tool(self.cut_to(128), err="there are no NVMe commands")
+
+    def test_a_snap_length_that_cuts_the_capsules(self):
+        self.run_tool("--target", TARGET, self.cut_to(80), err="a snap length has cut")
 
 
 if __name__ == "__main__":
