@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "conform/target/comm_ids.h"
-#include "roce/live/path_mtu.h"
 #include "roce/live/resolve_mac.h"
 #include "roce/port/interfaces.h"
 #include "roce/wire/packet.h"
+#include "roce/wire/path_mtu.h"
 #include "roce/wire/super_frame.h"
 
 namespace roce::conform {
@@ -73,7 +73,7 @@ live::Result<std::unique_ptr<Wire>> Wire::open(const WireSettings& settings) {
   }
   const live::Result<MacAddress> mac = live::resolve_mac(*interface, settings.device);
   if (!mac) return tl::unexpected(mac.error());
-  wire->max_path_mtu_ = live::largest_path_mtu(interface->mtu);
+  wire->max_path_mtu_ = largest_path_mtu(interface->mtu);
   wire->port_ = {.version = settings.device.is_ipv4_mapped() ? RoceVersion::v2_ipv4 : RoceVersion::v2_ipv6,
                  .device_mac = *mac,
                  .tester_mac = interface->mac,

@@ -122,7 +122,7 @@ ROOMS = {
     # roce-analyze
     "analyze/input": _room("roce/analysis roce/link roce/wire packet_text runtime text"),
     "analyze/filter": _room("roce/wire command_line packet_text text"),
-    "analyze/run": _room("roce/analysis roce/json_input roce/link command_line packet_text text analyze/input"),
+    "analyze/run": _room("roce/analysis roce/json_input roce/link roce/wire command_line packet_text text analyze/input"),
     "analyze/names": _room("roce/json_input roce/wire command_line analyze/filter"),
     "analyze/report": _room("roce/analysis roce/wire packet_text text analyze/names analyze/run"),
     "analyze/session": _room("command_line files text analyze/filter analyze/input analyze/names analyze/report analyze/run"),
@@ -143,7 +143,7 @@ ROOMS = {
     "verbs/report": _room(""),
     "verbs/cm": _room("roce/cm roce/wire"),
     "verbs/counters": _room(""),
-    "verbs/devices": _room("roce/live roce/port roce/transport roce/wire verbs/counters"),
+    "verbs/devices": _room("roce/port roce/transport roce/wire verbs/counters"),
     "verbs/port": _room("roce/link roce/wire"),
     "verbs/engine": _room("roce/link roce/live roce/port roce/transport roce/wire verbs/counters verbs/port"),
     "verbs/ibverbs": _room("roce/port roce/transport verbs/counters verbs/devices verbs/engine verbs/port verbs/report"),

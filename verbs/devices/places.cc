@@ -5,10 +5,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "roce/live/path_mtu.h"
 #include "roce/port/address_text.h"
 #include "roce/port/interfaces.h"
 #include "roce/transport/address.h"
+#include "roce/wire/path_mtu.h"
 
 namespace roce::verbs {
 
@@ -28,7 +28,7 @@ using Interfaces = std::vector<port::Interface>;
           .interface = interface.name,
           .interface_index = interface.index,
           .mac = interface.mac,
-          .path_mtu = live::largest_path_mtu(interface.mtu)};
+          .path_mtu = largest_path_mtu(interface.mtu)};
 }
 
 [[nodiscard]] tl::expected<std::vector<Place>, std::string> place_named(const std::string& text,

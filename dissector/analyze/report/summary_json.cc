@@ -67,6 +67,18 @@ OrderedJson finding_json(const Finding& finding, const std::vector<CapturePoint>
   return json;
 }
 
+OrderedJson statement_json(const Statement& statement) {
+  OrderedJson json{{"severity", severity_text(statement.severity)}, {"text", statement.text}};
+  if (statement.cause.empty()) return json;
+  json["cause"] = statement.cause;
+  OrderedJson facts = OrderedJson::object();
+  for (const StatementFact& fact : statement.facts) {
+    std::visit([&](const auto& value) { facts[std::string{fact.name}] = value; }, fact.value);
+  }
+  json["facts"] = std::move(facts);
+  return json;
+}
+
 OrderedJson crossing_json(const Crossing& crossing, const std::vector<CapturePoint>& points) {
   OrderedJson json;
   json["from"] = points[crossing.from].name;
@@ -107,7 +119,7 @@ OrderedJson summary_json(const SummaryView& view) {
   json["clean"] = summary.is_clean;
   OrderedJson statements = OrderedJson::array();
   for (const Statement& statement : summary.statements) {
-    statements.push_back(OrderedJson{{"severity", severity_text(statement.severity)}, {"text", statement.text}});
+    statements.push_back(statement_json(statement));
   }
   json["statements"] = std::move(statements);
   json["lost"] = OrderedJson{

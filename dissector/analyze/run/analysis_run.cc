@@ -44,6 +44,10 @@ class SerialRun final : public RunSoFar {
     const Packet whole = parse_frame(record.bytes, LinkType{record.link_type}, record.original_length);
     const std::uint64_t unknown = state_.result.counts.unknown_link;
     if (!state_.result.counts.count_frame(whole, record.bytes.size())) {
+      if (const auto notice = analysis::read_reach_notice(whole, state_.intake.time(), {state_.intake.number(), 0},
+                                                          state_.intake.point())) {
+        state_.reach.observe(*notice);
+      }
       if (state_.result.counts.unknown_link == unknown) return;
       ++file.unknown_link;
       file.unknown_link_type = record.link_type;

@@ -16,6 +16,7 @@
 #include "analyze/run/verdict_counts.h"
 #include "packet_text/decoded_packet.h"
 #include "roce/analysis/pause.h"
+#include "roce/analysis/reachability.h"
 #include "roce/analysis/tracker.h"
 
 namespace roce::analyze {
@@ -116,9 +117,12 @@ struct AnalysisResult {
   /// Streams that were not asked for, whose verdicts are not counted; not set: everything was asked for.
   std::optional<std::uint64_t> streams_passed_over;
   analysis::Evictions evictions;
-  std::optional<CaptureSample> sample;         ///< not set: everything was read
-  std::vector<analysis::PauseSummary> pauses;  ///< PFC and PAUSE requests of the stations, by address
-  std::uint64_t uncounted_pause_frames = 0;    ///< from stations for which there was no room
+  std::optional<CaptureSample> sample;                  ///< not set: everything was read
+  std::vector<analysis::PauseSummary> pauses;           ///< PFC and PAUSE requests of the stations, by address
+  std::uint64_t uncounted_pause_frames = 0;             ///< from stations for which there was no room
+  std::vector<analysis::NeighbourSummary> neighbours;   ///< ARP and neighbour discovery in the files of this run
+  std::vector<analysis::IcmpErrorSummary> undelivered;  ///< ICMP errors about RoCE packets in these files
+  std::uint64_t uncounted_notices = 0;                  ///< such messages for which there was no room
 
   /// True if each file of this run was read to its end.
   [[nodiscard]] bool is_complete() const;

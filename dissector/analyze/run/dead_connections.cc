@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyze/run/capture_ways.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -24,31 +25,6 @@ using analysis::UnansweredRequest;
 constexpr int kWaits = 3;
 // An answer that has not come for so long is not just slow.
 constexpr Duration kSlowAnswer = std::chrono::milliseconds{100};
-
-/// Which capture points have packets from one host to another.
-class Ways {
- public:
-  explicit Ways(const AnalysisResult& result) {
-    for (const StreamSummary& stream : result.streams) {
-      const bool is_half = stream.service == Service::rc && !(stream.directions[0].seen && stream.directions[1].seen);
-      for (std::size_t i = 0; i < 2; ++i) {
-        if (stream.directions[i].seen)
-          (is_half ? of_halves_ : all_).insert({stream.point, stream.ends[i], stream.ends[1 - i]});
-      }
-    }
-  }
-  /// True if silence from one host to another means something: the capture has what else it sends, and nothing that may
-  /// be the other half of a connection.
-  [[nodiscard]] bool show_silence(std::uint16_t point, const Gid& from, const Gid& to) const {
-    const Way way{point, from, to};
-    return all_.contains(way) && !of_halves_.contains(way);
-  }
-
- private:
-  using Way = std::tuple<std::uint16_t, Gid, Gid>;
-  std::set<Way> all_;
-  std::set<Way> of_halves_;  ///< of connections of which only one direction is known
-};
 
 /// Returns the time from the latest try to the end of the capture, both by the clock of its capture point.
 Duration time_left(const AnalysisResult& result, const StreamSummary& stream, const UnansweredRequest& request) {
@@ -129,7 +105,7 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
 
 std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result, std::optional<std::uint16_t> point) {
   std::vector<DeadConnection> all;
-  std::optional<Ways> ways;
+  std::optional<CaptureWays> ways;
   for (const StreamSummary& stream : result.streams) {
     if (point && stream.point != *point) continue;
     for (const UnansweredRequest& request : stream.unanswered) {

@@ -37,6 +37,7 @@ struct Batch {
   /// The part of the frames that one thread decodes.
   struct Piece {
     std::vector<analysis::Observation> observations;
+    std::vector<analysis::ReachNotice> notices;
     std::vector<std::uint32_t> streams;  ///< stream of each observation, by the numbering of its shard
     std::array<std::vector<std::uint32_t>, TrackerShards::kShards> of_shard;  ///< indices of `observations`
     CaptureCounts counts;
@@ -57,6 +58,7 @@ struct Batch {
     is_decoded = false;
     for (Piece& piece : pieces) {
       piece.observations.clear();
+      piece.notices.clear();
       piece.streams.clear();
       for (std::vector<std::uint32_t>& indices : piece.of_shard) indices.clear();
       piece.counts = {};
@@ -69,6 +71,9 @@ void decode(const Frame& frame, Batch::Piece& piece) {
   const std::uint64_t unknown = piece.counts.unknown_link;
   if (!piece.counts.count_frame(whole, frame.bytes.size())) {
     if (piece.counts.unknown_link != unknown) piece.unknown_link_type = frame.link_type;
+    if (const auto notice = analysis::read_reach_notice(whole, frame.time, {frame.number, 0}, frame.point)) {
+      piece.notices.push_back(*notice);
+    }
     return;
   }
   decode_step(whole, frame.time, frame.number, frame.point, [&](const DecodedPart& part) {
@@ -186,6 +191,7 @@ class ParallelRun {
       for (std::size_t i = 0; i < piece.observations.size(); ++i) {
         if (const auto breach = state_.pause.observe(piece.observations[i])) breaches_.push_back({&piece, i, *breach});
       }
+      for (const analysis::ReachNotice& notice : piece.notices) state_.reach.observe(notice);
     }
   }
 

@@ -65,6 +65,9 @@ AnalysisResult RunState::finish() {
   result.evictions = shards.evictions();
   result.streams_begun = shards.streams_begun();
   pause.finish(result);
+  result.neighbours = reach.neighbours();
+  result.undelivered = reach.errors();
+  result.uncounted_notices = reach.uncounted_messages();
   return std::move(result);
 }
 

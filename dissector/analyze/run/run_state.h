@@ -9,6 +9,7 @@
 #include "analyze/run/hand_over.h"
 #include "analyze/run/kept_streams.h"
 #include "analyze/run/pause_watch.h"
+#include "roce/analysis/reachability.h"
 #include "roce/analysis/tracker_shards.h"
 
 namespace roce::analyze {
@@ -39,6 +40,7 @@ struct RunState {
   alignas(kApart) analysis::TrackerShards shards;
   HandOver hand_over;
   alignas(kApart) PauseWatch pause;
+  analysis::ReachSurvey reach;
   KeptStreams kept;  ///< streams that have ended, including those of earlier runs
 
  private:

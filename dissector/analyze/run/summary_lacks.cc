@@ -110,6 +110,12 @@ std::vector<std::string> memory_lacks(const AnalysisResult& result) {
                     counted(result.uncounted_pause_frames, "PFC or PAUSE frame was", "PFC or PAUSE frames were") +
                     " not counted, of more stations than are remembered");
   }
+  if (result.uncounted_notices != 0) {
+    lacks.push_back("memory is bounded: " +
+                    counted(result.uncounted_notices, "ARP, neighbour discovery or ICMP message was",
+                            "ARP, neighbour discovery or ICMP messages were") +
+                    " not counted, of more addresses than are remembered");
+  }
   return lacks;
 }
 

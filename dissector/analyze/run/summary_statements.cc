@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "analyze/run/dead_connections.h"
+#include "analyze/run/never_worked.h"
 #include "analyze/run/stream_figures.h"
+#include "analyze/run/undelivered.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -34,6 +36,13 @@ class PacketStatements {
   }
 
   std::vector<Statement> make() && {
+    add_all(statements_about_never_worked(part_));
+    std::vector<Statement> undelivered = statements_about_undelivered(part_);
+    const auto lesser =
+        std::ranges::find_if(undelivered, [](const Statement& each) { return each.severity != Severity::error; });
+    const std::vector<Statement> later(lesser, undelivered.end());
+    undelivered.erase(lesser, undelivered.end());
+    add_all(undelivered);
     add_dead();
     add_seen_twice();
     add_refused();
@@ -43,6 +52,7 @@ class PacketStatements {
     add_lost_for_good();
     add_unseen_datagrams();
     add_damaged();
+    add_all(later);
     add_not_ready();
     add_overtaken();
     add_repeated();
@@ -53,6 +63,7 @@ class PacketStatements {
 
  private:
   void add(Severity severity, std::string text) { statements_.push_back({severity, std::move(text)}); }
+  void add_all(const std::vector<Statement>& more) { statements_.insert(statements_.end(), more.begin(), more.end()); }
 
   template <typename Holds>
   [[nodiscard]] std::string connections_that(Holds holds, std::string_view one, std::string_view many) const {

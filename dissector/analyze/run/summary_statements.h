@@ -4,16 +4,26 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "analyze/run/analysis_run.h"
 
 namespace roce::analyze {
 
+/// A number or name that a statement rests on.
+struct StatementFact {
+  std::string_view name;  ///< with its unit, as in `since_ns`
+  std::variant<std::uint64_t, std::int64_t, std::string> value;
+};
+
 /// A sentence of the summary.
 struct Statement {
   analysis::Severity severity{};
   std::string text;
+  std::string_view cause{};            ///< name of the cause that it names; most name none
+  std::vector<StatementFact> facts{};  ///< with `cause`
 };
 
 /// A part of a run that is judged by itself: what one capture point saw, or everything. What it refers to must outlive

@@ -208,9 +208,13 @@ bool Observation::pauses() const {
   return false;
 }
 
+Time limited(Time time) {
+  return std::clamp(time, Time{-kFarthest.time_since_epoch()}, kFarthest);
+}
+
 Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id) {
   Observation seen;
-  seen.time = std::clamp(time, Time{-kFarthest.time_since_epoch()}, kFarthest);
+  seen.time = limited(time);
   seen.id = id;
   seen.kind = packet.kind();
   seen.wire_length = packet.reported_length();

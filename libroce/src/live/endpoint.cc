@@ -12,13 +12,13 @@
 #include "roce/live/dcbx_text.h"
 #include "roce/live/link_plan.h"
 #include "roce/live/own_ip.h"
-#include "roce/live/path_mtu.h"
 #include "roce/port/address_text.h"
 #include "roce/port/interfaces.h"
 #include "roce/port/link_speed.h"
 #include "roce/port/udp_meta.h"
 #include "roce/transport/loss_recovery_text.h"
 #include "roce/transport/profile.h"
+#include "roce/wire/path_mtu.h"
 
 namespace roce::live {
 

@@ -5,6 +5,7 @@
 #include "port/own_address_parts.h"
 #include "roce/wire/icmp.h"
 #include "roce/wire/icmpv6.h"
+#include "roce/wire/neighbour_message.h"
 
 namespace roce::port {
 namespace {
@@ -12,25 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kDefendInterval = 10s;
-constexpr std::size_t kNdOptionUnit = 8;
-
-/// The link-layer address in the options of neighbour discovery. `ok` is false if the options are malformed.
-struct LinkLayer {
-  bool ok = true;
-  std::optional<MacAddress> mac{};
-};
-
-LinkLayer read_options(Bytes options, NdOption wanted) {
-  LinkLayer found;
-  while (!options.empty()) {
-    const auto option = parse<NdLinkLayer>(options);
-    const std::size_t size = option ? option->length * kNdOptionUnit : 0;
-    if (size == 0 || size > options.size()) return {.ok = false};
-    if (option->type == wanted && option->length == 1) found.mac = option->mac;
-    options = options.subspan(size);
-  }
-  return found;
-}
 
 }  // namespace
 
@@ -126,7 +108,8 @@ bool OwnAddress::Parts::on_icmpv6(const ReceivedMessage& received, Time now) {
 bool OwnAddress::Parts::on_solicitation(const ReceivedMessage& received, Bytes body, Time now) {
   const auto solicitation = parse<NeighbourSolicitation>(body);
   if (!solicitation || solicitation->target != config.ip || received.hop_limit != kNdHopLimit) return false;
-  const LinkLayer from = read_options(body.subspan(kSize<NeighbourSolicitation>), NdOption::source_link_layer);
+  const NdLinkLayerAddress from =
+      read_nd_options(body.subspan(kSize<NeighbourSolicitation>), NdOption::source_link_layer);
   const bool is_probe = received.source == Gid{};
   // Rules for valid solicitations: RFC 4861, 7.1.1.
   if (!from.ok || (is_probe && (from.mac || received.destination != solicited_node_group(config.ip)))) return false;
@@ -146,7 +129,8 @@ bool OwnAddress::Parts::on_advertisement(const ReceivedMessage& received, Bytes 
   const auto advertisement = parse<NeighbourAdvertisement>(body);
   if (!advertisement || received.hop_limit != kNdHopLimit) return false;
   const Gid& target = advertisement->target;
-  const LinkLayer at = read_options(body.subspan(kSize<NeighbourAdvertisement>), NdOption::target_link_layer);
+  const NdLinkLayerAddress at =
+      read_nd_options(body.subspan(kSize<NeighbourAdvertisement>), NdOption::target_link_layer);
   // Rules for valid advertisements: RFC 4861, 7.1.2.
   const bool is_to_group = transport::is_multicast(received.destination);
   if (!at.ok || transport::is_multicast(target) || (advertisement->solicited && is_to_group)) return false;

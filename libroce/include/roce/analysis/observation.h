@@ -100,6 +100,9 @@ struct Observation {
   [[nodiscard]] bool is_ce() const { return (traffic_class & 3) == 3; }
 };
 
+/// Returns the time within the bounds of `Observation::time` that is nearest.
+[[nodiscard]] Time limited(Time time);
+
 /// Extracts from `packet` what the analysis needs. `time` is on the capture's clock;
 /// a time 2^62 ns (146 years) or more away from its epoch is replaced by the nearest one within that limit.
 [[nodiscard]] Observation observe_packet(const Packet& packet, const IcrcVerdict& icrc, Time time, PacketId id);

@@ -9,10 +9,15 @@
 namespace roce {
 
 /// ICMP message types this codec knows (RFC 792).
-enum class IcmpType : std::uint8_t { echo_reply = 0, echo_request = 8 };
+enum class IcmpType : std::uint8_t {
+  echo_reply = 0,
+  destination_unreachable = 3,
+  echo_request = 8,
+  time_exceeded = 11,
+};
 
 inline constexpr std::array kIcmpTypeNames{ValueName{0, "echo reply"}, ValueName{3, "destination unreachable"},
-                                           ValueName{8, "echo request"}};
+                                           ValueName{8, "echo request"}, ValueName{11, "time exceeded"}};
 
 /// The start of every ICMP message, 4 bytes (RFC 792).
 struct Icmp {

@@ -10,6 +10,9 @@ namespace roce {
 
 /// ICMPv6 message types this codec knows (RFC 4443, 2710, 4861, 3810).
 enum class Icmpv6Type : std::uint8_t {
+  destination_unreachable = 1,
+  packet_too_big = 2,
+  time_exceeded = 3,
   echo_request = 128,
   echo_reply = 129,
   listener_query = 130,
@@ -21,6 +24,8 @@ enum class Icmpv6Type : std::uint8_t {
 };
 
 inline constexpr std::array kIcmpv6TypeNames{ValueName{1, "destination unreachable"},
+                                             ValueName{2, "packet too big"},
+                                             ValueName{3, "time exceeded"},
                                              ValueName{128, "echo request"},
                                              ValueName{129, "echo reply"},
                                              ValueName{130, "multicast listener query"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "roce/live/path_mtu.h"
+#include "roce/wire/path_mtu.h"
 
 #include "roce/wire/bth.h"
 #include "roce/wire/constants.h"
@@ -9,7 +9,7 @@
 #include "roce/wire/udp.h"
 #include "roce/wire/xrceth.h"
 
-namespace roce::live {
+namespace roce {
 
 namespace {
 
@@ -26,4 +26,4 @@ std::uint32_t largest_path_mtu(std::uint32_t interface_mtu) {
   return 256;
 }
 
-}  // namespace roce::live
+}  // namespace roce
