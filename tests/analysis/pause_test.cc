@@ -167,6 +167,42 @@ TEST_F(PauseTest, ResumedByXon) {
   EXPECT_EQ(data(50, 3), std::nullopt);
 }
 
+TEST_F(PauseTest, ARunOfXoffsEndsWithAnXonOrALapse) {
+  // On a link of 10 Gbit/s a timer of 65,535 quanta lasts 3,355 us.
+  for (int i = 0; i <= 10; ++i) pfc(100 + i * 3000, 3, 65'535);
+  EXPECT_EQ(counts(3).longest_run, microseconds{30'000});
+  EXPECT_EQ(counts(3).frames_of_run, 11U);
+  EXPECT_EQ(counts(3).run_begin, Time{microseconds{100}});
+  EXPECT_EQ(counts(4).longest_run, Duration{}) << "another priority";
+  pfc(33'000, 3, 0);
+  for (int i = 0; i < 5; ++i) pfc(33'100 + i * 3000, 3, 65'535);
+  for (int i = 0; i < 30; ++i) pfc(60'000 + i * 4000, 3, 65'535);
+  EXPECT_EQ(counts(3).longest_run, microseconds{30'000}) << "the others were not renewed in time, or shorter";
+}
+
+TEST_F(PauseTest, ARunIsShorterOnAFasterLink) {
+  use({.link_bits_per_second = k100G});
+  for (int i = 0; i < 10; ++i) pfc(i * 1000, 3, 65'535);
+  EXPECT_EQ(counts(3).longest_run, Duration{}) << "each was over after 335 us";
+  for (int i = 0; i < 10; ++i) pfc(20'000 + i * 300, 3, 65'535);
+  EXPECT_EQ(counts(3).longest_run, microseconds{2700});
+}
+
+TEST_F(PauseTest, ARunGoesOnWithASavedState) {
+  for (int i = 0; i < 5; ++i) pfc(i * 1000, 3, 65'535);
+  PauseTracker next;
+  ASSERT_TRUE(next.restore(tracker().save()).has_value());
+  EXPECT_EQ(next.summaries(), summaries());
+  Observation later;
+  later.kind = PacketKind::pfc;
+  later.time = Time{microseconds{5000}};
+  later.source_mac = kHost;
+  later.pause_enabled = 8;
+  later.pause_quanta.fill(1);
+  EXPECT_EQ(next.observe(later), std::nullopt);
+  EXPECT_EQ(next.summaries().at(0).counts.at(3).longest_run, microseconds{5000});
+}
+
 TEST_F(PauseTest, APauseThatIsRenewedInTimeGoesOn) {
   pfc(0, 3, 65'535);
   pfc(300, 3, 65'535);

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "roce/wire/all_headers.h"
+#include "roce/wire/icmp_error.h"
 #include "roce/wire/icrc.h"
+#include "roce/wire/neighbour_message.h"
 #include "roce/wire/visit.h"
 #include "support/both_paths.h"
 #include "support/packet_equality.h"
@@ -108,6 +110,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(roce::test::describe(packet) == roce::test::describe(roce::test::parse_by_layers(frame, reported)));
   }
   check_packet(parse_transport(frame, packet.net(), reported), frame);
+  const auto neighbour = roce::read_neighbour_message(packet);
+  const auto error = roce::read_icmp_error(packet);
+  require(!(neighbour && error) && !(packet.is_roce() && (neighbour || error)));
   if (!packet.has_icrc()) return 0;
 
   // Parsed from the BTH on, it is the same packet.

@@ -7,10 +7,12 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "analyze/run/capture_ways.h"
+#include "analyze/run/size_statements.h"
 #include "analyze/run/undelivered.h"
 #include "text/human_units.h"
 
@@ -199,8 +201,15 @@ std::vector<NeverWorked> find_never_worked(const JudgedPart& part) {
 }
 
 std::vector<Statement> statements_about_never_worked(const JudgedPart& part) {
-  const std::vector<NeverWorked> all = find_never_worked(part);
+  std::vector<NeverWorked> all = find_never_worked(part);
   std::vector<Statement> statements;
+  if (all.empty()) return statements;
+  // Where smaller packets arrive, it is their size.
+  const std::set<std::pair<Gid, Gid>> of_size = hosts_that_lose_sizes(part);
+  std::erase_if(all, [&](const NeverWorked& each) {
+    return of_size.contains({each.from, each.to}) &&
+           (each.why == "unknown" || each.why == to_string(Undelivered::too_big));
+  });
   for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) statements.push_back(statement_of(part.result, all[i]));
   if (all.size() > kMost) {
     statements.push_back(

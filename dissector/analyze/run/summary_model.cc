@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyze/run/pause_storms.h"
 #include "analyze/run/stream_figures.h"
 #include "analyze/run/summary_lacks.h"
 #include "text/human_units.h"
@@ -190,6 +191,9 @@ Summary summarise(const AnalysisResult& result, JoinedPoints joined) {
   }
   summary.points.size() > 1 ? add_points(result, summary) : add_everything(result, summary);
   append(summary.statements, statements_about_capture(result));
+  std::vector<Statement> storms = statements_about_storms(result);
+  summary.statements.insert(summary.statements.begin(), std::make_move_iterator(storms.begin()),
+                            std::make_move_iterator(storms.end()));
   if (summary.points.size() > 1) {
     std::stable_sort(summary.statements.begin(), summary.statements.end(),
                      [](const Statement& a, const Statement& b) { return a.severity > b.severity; });

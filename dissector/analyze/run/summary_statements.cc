@@ -13,6 +13,8 @@
 
 #include "analyze/run/dead_connections.h"
 #include "analyze/run/never_worked.h"
+#include "analyze/run/silent_hosts.h"
+#include "analyze/run/size_statements.h"
 #include "analyze/run/stream_figures.h"
 #include "analyze/run/undelivered.h"
 #include "text/human_units.h"
@@ -36,13 +38,14 @@ class PacketStatements {
   }
 
   std::vector<Statement> make() && {
-    add_all(statements_about_never_worked(part_));
-    std::vector<Statement> undelivered = statements_about_undelivered(part_);
-    const auto lesser =
-        std::ranges::find_if(undelivered, [](const Statement& each) { return each.severity != Severity::error; });
-    const std::vector<Statement> later(lesser, undelivered.end());
-    undelivered.erase(lesser, undelivered.end());
-    add_all(undelivered);
+    // Causes come before what follows from them.
+    std::vector<Statement> later;
+    for (const auto& statements : {statements_about_silent_hosts(part_), statements_about_sizes(part_),
+                                   statements_about_never_worked(part_), statements_about_undelivered(part_)}) {
+      for (const Statement& each : statements) {
+        (each.severity == Severity::error ? statements_ : later).push_back(each);
+      }
+    }
     add_dead();
     add_seen_twice();
     add_refused();
@@ -98,7 +101,10 @@ class PacketStatements {
              "capture");
     add_ends(dead, ConnectionEnd::unanswered, Severity::error,
              "had tried in vain when the capture ended, and may have died");
-    if (const auto text = common_host_text(dead)) add(Severity::error, *text);
+    const bool is_said =
+        std::ranges::any_of(statements_, [](const Statement& each) { return each.cause == "host_silent"; });
+    const auto text = is_said ? std::nullopt : common_host_text(dead);
+    if (text) add(Severity::error, *text);
     add_ends(dead, ConnectionEnd::last_unanswered, Severity::warning,
              "may have died: its requester has no answer to its last request, as far as is seen here");
   }

@@ -10,6 +10,7 @@
 #include "analyze/run/capture_ways.h"
 #include "analyze/run/dead_connections.h"
 #include "analyze/run/never_worked.h"
+#include "analyze/run/size_statements.h"
 #include "roce/wire/path_mtu.h"
 #include "text/human_units.h"
 
@@ -92,8 +93,10 @@ std::vector<Statement> statements_about_undelivered(const JudgedPart& part) {
   }
   std::set<Hosts> told;
   for (const NeverWorked& each : find_never_worked(part)) told.emplace(each.from, each.to);
+  const std::set<Hosts> of_size = hosts_that_lose_sizes(part);
   for (const IcmpErrorSummary& error : result.undelivered) {
     if ((part.point && error.point != *part.point) || told.contains({error.source, error.destination})) continue;
+    if (error.why == Undelivered::too_big && of_size.contains({error.source, error.destination})) continue;
     if (dead.contains({error.source, error.destination})) {
       statements.push_back(statement_of(result, error, Severity::error, ""));
     } else if (error.why == Undelivered::port_unreachable &&

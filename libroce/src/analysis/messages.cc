@@ -77,6 +77,13 @@ bool add(ChannelRef ref, const Request& request) {
   return info.position == Position::last || info.position == Position::only;
 }
 
+// What is larger than all that arrived may be too large to arrive.
+void count_arrived(ChannelRef ref, const Request& request) {
+  ArrivedSizes& sizes = ref.stream.summary.directions[ref.direction].sizes;
+  ++sizes.arrived;
+  if (request.payload > sizes.largest) sizes = {.arrived = sizes.arrived, .largest = request.payload};
+}
+
 }  // namespace
 
 // A-ACK-1 (an ACK covers all requests up to its PSN, but READs and atomics only with their own answers)
@@ -93,6 +100,7 @@ void acknowledge(ChannelRef ref, LongPsn end) {
       break;
     }
     request.acknowledged = true;
+    count_arrived(ref, request);
     ++channel.settled;
     channel.acknowledged = std::max(channel.acknowledged, request.end());
     if (add(ref, request)) {

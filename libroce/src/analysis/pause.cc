@@ -133,6 +133,7 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
   pause.end = std::min(packet.time + time_of(quanta, kFastestLink), Time{Duration{kFarthest}});
   if (quanta == 0) {
     ++counts.xon;
+    pause.run = 0;
     if (!pause.active) return;
     const Duration lasted = std::max(packet.time - pause.begin, Duration{});
     ++counts.ended;
@@ -140,6 +141,18 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
     counts.longest_until_xon = std::max(counts.longest_until_xon, lasted);
     pause.active = false;
     return;
+  }
+  if (pause.run == 0 || packet.time > pause.run_end) {
+    pause.run = 0;
+    pause.run_begin = packet.time;
+  }
+  ++pause.run;
+  pause.run_end = std::min(packet.time + time_of(quanta, kSlowestLink), Time{Duration{kFarthest}});
+  const Duration run = packet.time - pause.run_begin;
+  if (run > counts.longest_run) {
+    counts.longest_run = run;
+    counts.frames_of_run = pause.run;
+    counts.run_begin = pause.run_begin;
   }
   ++counts.xoff;
   counts.quanta += quanta;

@@ -308,6 +308,9 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
   limit_gaps(ref);
   if (packet.info().position == Position::first || packet.info().position == Position::middle) {
     learn_mtu(ref.stream, packet.payload_length);
+    if (!packet.is_cut && !packet.icrc_bad) {
+      ref.stream.summary.directions[ref.direction].full_size = packet.payload_length;
+    }
   }
   if (packet.is_cut) channel.lacks_lengths = true;
   if (!channel.requests_seen) start(ref, static_cast<LongPsn>(packet.psn.value()) + (LongPsn{1} << 32U));

@@ -15,13 +15,13 @@ constexpr std::string_view kStateKind = "RPAU";
 }  // namespace
 
 template <>
-inline constexpr std::size_t kMemberCount<PauseCounts> = 7;
+inline constexpr std::size_t kMemberCount<PauseCounts> = 10;
 template <>
 inline constexpr std::size_t kMemberCount<PauseSummary> = 6;
 
 [[nodiscard]] inline bool is_possible(const PauseCounts& counts) {
   return counts.xoff_to_xon >= Duration{} && counts.longest_until_xon >= Duration{} &&
-         counts.paused.value_or(Duration{}) >= Duration{};
+         counts.paused.value_or(Duration{}) >= Duration{} && counts.longest_run >= Duration{};
 }
 
 template <>
@@ -64,13 +64,16 @@ struct StateAccess<PauseTracker> {
   static void transfer_station(Archive& archive, Station& station) {
     archive(station.summary);
     for (auto& pause : station.pauses) {
-      auto& [active, begin, counted, xoff, xoff_time, end] = pause;
+      auto& [active, begin, counted, xoff, xoff_time, end, run_begin, run_end, run] = pause;
       archive(active);
       archive(begin);
       archive(counted);
       archive(xoff);
       archive(xoff_time);
       archive(end);
+      archive(run_begin);
+      archive(run_end);
+      archive(run);
     }
   }
 };

@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 15;
+inline constexpr std::uint32_t kStateVersion = 16;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -83,7 +83,11 @@ inline constexpr std::size_t kMemberCount<StreamSummary> = 26;
 template <>
 inline constexpr std::size_t kMemberCount<UnansweredRequest> = 12;
 template <>
-inline constexpr std::size_t kMemberCount<DirectionSummary> = 12;
+inline constexpr std::size_t kMemberCount<DirectionSummary> = 18;
+template <>
+inline constexpr std::size_t kMemberCount<Quiet> = 3;
+template <>
+inline constexpr std::size_t kMemberCount<ArrivedSizes> = 7;
 template <>
 inline constexpr std::size_t kMemberCount<Evictions> = 2;
 
@@ -210,6 +214,10 @@ inline constexpr std::uint32_t kMostPsns = 1U << 24U;
 }
 [[nodiscard]] inline bool is_possible(const UnansweredRequest& request) {
   return request.direction < 2 && request.ack_timeout < 32;
+}
+/// Its length fits in a Duration.
+[[nodiscard]] inline bool is_possible(const Quiet& quiet) {
+  return quiet.begin > Time{Duration{-kFarthest}};
 }
 [[nodiscard]] inline bool is_possible(const Attempts& attempts) {
   return attempts.shortest == Duration::max() || attempts.shortest < Duration{kFarthest / 2};

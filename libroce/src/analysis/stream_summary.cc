@@ -30,6 +30,20 @@ void merge(DirectionSummary& sum, const DirectionSummary& more) {
   sum.acks += more.acks;
   sum.ecn_capable += more.ecn_capable;
   sum.latency.merge(more.latency);
+  if (more.latest > sum.latest) {
+    sum.latest = more.latest;
+    sum.unheard = more.unheard;
+  }
+  if (more.longest_quiet.length() > sum.longest_quiet.length()) sum.longest_quiet = more.longest_quiet;
+  if (more.missed.length() > sum.missed.length()) sum.missed = more.missed;
+  if (more.sizes.largest >= sum.sizes.largest) {
+    const std::uint64_t arrived = sum.sizes.arrived + more.sizes.arrived;
+    sum.sizes = more.sizes;
+    sum.sizes.arrived = arrived;
+  } else {
+    sum.sizes.arrived += more.sizes.arrived;
+  }
+  if (more.full_size != 0) sum.full_size = more.full_size;
 }
 
 void merge(CongestionSummary& sum, const CongestionSummary& more) {

@@ -89,6 +89,14 @@ void note(ChannelRef ref, const UnansweredRequest& found) {
   ref.stream.summary.unanswered.push_back(found);
 }
 
+// Notes a go-back to a request that is larger than any that arrived.
+void count_try(ChannelRef ref, const Restart& restart) {
+  ArrivedSizes& sizes = ref.stream.summary.directions[ref.direction].sizes;
+  const std::size_t index = find_request(ref.channel, restart.first);
+  if (index >= ref.channel.requests.size() || ref.channel.requests[index].payload <= sizes.largest) return;
+  if (sizes.tries++ == 0) sizes.again = restart.begin;
+}
+
 }  // namespace
 
 void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
@@ -107,6 +115,8 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
   // After a NAK, or sooner than after any ACK timeout, it did not wait for an answer in vain.
   const Cause cause = restart.shown_cause();
   const bool is_in_vain = cause != Cause::nak && cause != Cause::implied_nak && wait >= heuristics::kLeastTimeout;
+  if (cause != Cause::rnr && is_in_vain) ++ref.stream.summary.directions[1 - ref.direction].unheard;
+  count_try(ref, restart);
   if (cause == Cause::rnr || is_in_vain) attempts.longest = std::max(attempts.longest, wait);
   const bool is_timeout = cause == Cause::timeout || !channel.responses_seen;
   // The timer may have been running when the request was first sent.

@@ -28,6 +28,11 @@ struct PauseCounts {
   std::uint64_t ended = 0;       ///< pauses that an XON ended
   Duration xoff_to_xon{};        ///< sum over these, from the first XOFF to the XON: an upper bound of the time paused
   Duration longest_until_xon{};  ///< longest of these
+  /// The longest time for which XOFFs followed each other without an XON, each before the timer of the one before it
+  /// can have run out on a link of the slowest speed, or of that which is known.
+  Duration longest_run{};
+  std::uint64_t frames_of_run = 0;  ///< XOFFs in that time
+  Time run_begin{};                 ///< time of the first of them
   /// Time for which the partner was not to send: the union of all pauses within the capture. Needs the link speed.
   std::optional<Duration> paused{};
 
@@ -92,12 +97,15 @@ class PauseTracker {
 
  private:
   struct Pause {
-    bool active = false;  ///< no XON since the last XOFF
-    Time begin{};         ///< time of the first XOFF since then
-    Time counted{};       ///< `PauseCounts::paused` covers the time before this
-    PacketId xoff{};      ///< the XOFF since which the pause was never over
-    Time xoff_time{};     ///< time of that XOFF
-    Time end{};           ///< earliest end of the pause in force
+    bool active = false;    ///< no XON since the last XOFF
+    Time begin{};           ///< time of the first XOFF since then
+    Time counted{};         ///< `PauseCounts::paused` covers the time before this
+    PacketId xoff{};        ///< the XOFF since which the pause was never over
+    Time xoff_time{};       ///< time of that XOFF
+    Time end{};             ///< earliest end of the pause in force
+    Time run_begin{};       ///< time of the first XOFF since when each came before the latest end of the one before
+    Time run_end{};         ///< latest end of the pause in force
+    std::uint64_t run = 0;  ///< XOFFs since then; 0: an XON came
   };
   struct Station {
     PauseSummary summary;

@@ -88,6 +88,30 @@ struct UnansweredRequest {
   friend bool operator==(const UnansweredRequest&, const UnansweredRequest&) = default;
 };
 
+/// When an end of a stream sent nothing.
+struct Quiet {
+  Time begin{};             ///< time of the last packet before
+  Time end{};               ///< time of the next one
+  std::uint32_t tries = 0;  ///< how often the other end sent a request again meanwhile
+
+  [[nodiscard]] Duration length() const { return end - begin; }
+
+  friend bool operator==(const Quiet&, const Quiet&) = default;
+};
+
+/// What arrives of the requests of one direction, by their size.
+struct ArrivedSizes {
+  std::uint64_t arrived = 0;       ///< request packets that were acknowledged
+  std::uint32_t largest = 0;       ///< payload of the largest of them, bytes
+  std::uint64_t larger = 0;        ///< transmissions of larger ones, since `largest` was acknowledged first
+  std::uint32_t least_larger = 0;  ///< payload of the smallest of these
+  Time since{};                    ///< time of the first of these
+  std::uint32_t tries = 0;         ///< how often the requester went back to one of these
+  Time again{};                    ///< time at which it did so first
+
+  friend bool operator==(const ArrivedSizes&, const ArrivedSizes&) = default;
+};
+
 /// Counts for one direction.
 struct DirectionSummary {
   bool seen = false;  ///< the capture has any packet of this direction
@@ -102,6 +126,12 @@ struct DirectionSummary {
   std::uint64_t acks = 0;
   std::uint64_t ecn_capable = 0;  ///< ECT or CE
   Histogram latency;              ///< latency of completed messages of this requester
+  Time latest{};                  ///< time of the latest packet
+  std::uint32_t unheard = 0;      ///< how often the other end sent a request again since then
+  Quiet longest_quiet{};          ///< the longest time between two packets
+  Quiet missed{};                 ///< the longest of those with `tries`
+  ArrivedSizes sizes{};
+  std::uint32_t full_size = 0;  ///< payload of the latest FIRST or MIDDLE request packet, bytes; 0: there was none
 
   friend bool operator==(const DirectionSummary&, const DirectionSummary&) = default;
 };

@@ -13,68 +13,13 @@ import select
 import socket
 import subprocess
 import sys
-import tempfile
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "analysis"))
+from made_captures import MS, START, TIMEOUT, TRIES, Summary, conversation, tries
+from roce_frames import write_pcap
+from roce_packets import SEND_LAST, Host, bth
 
-from roce_frames import write_pcap  # noqa: E402
-from roce_packets import SEND_LAST, Host, bth  # noqa: E402
-
-MS = 10**6
-START = 1_795_213_331 * 10**9
-TRIES = 8
-TIMEOUT = 67 * MS
 NAMESPACE = "ROCE_REACH_NAMESPACE"
-
-
-class Summary(unittest.TestCase):
-    tool = None
-
-    def setUp(self):
-        # pylint: disable=consider-using-with
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def summary(self, frames, *words, check=True):
-        """`frames`: pairs of time in ns after the start and bytes."""
-        path = os.path.join(self.folder.name, "made.pcap")
-        write_pcap(path, [(START + time, data) for time, data in sorted(frames, key=lambda frame: frame[0])])
-        run = subprocess.run([self.tool, "summary", "--json", *words, path], check=check, capture_output=True, text=True)
-        return json.loads(run.stdout)
-
-    def causes(self, summary, name="never_worked"):
-        return [statement for statement in summary["statements"] if statement.get("cause") == name]
-
-    def first(self, frames, name="never_worked"):
-        """The facts of the first statement, which is to name this cause, and its text."""
-        summary = self.summary(frames)
-        statement = summary["statements"][0]
-        self.assertEqual(statement.get("cause"), name, summary["statements"])
-        self.assertEqual(summary["verdict"], statement["text"])
-        self.assertFalse(summary["clean"])
-        return statement["facts"], statement["text"]
-
-    def assert_silent(self, frames, *names):
-        summary = self.summary(frames)
-        for name in names or ("never_worked", "undelivered"):
-            self.assertEqual(self.causes(summary, name), [])
-        return summary
-
-
-def tries(host, other, qp, psn, begin=0, count=TRIES, **more):
-    """A request that is sent again and again."""
-    return [(begin + i * TIMEOUT, host.send(other, qp, psn, **more)) for i in range(count)]
-
-
-def conversation(host, other, begin=0, count=20, qps=(0x21, 0x22), psn=1000, gap=MS):
-    """Requests that are answered."""
-    frames = []
-    for i in range(count):
-        frames.append((begin + i * gap, host.send(other, qps[1], psn + i)))
-        frames.append((begin + i * gap + 20_000, other.answer(host, qps[0], psn + i, i + 1)))
-    return frames
 
 
 class MadeCaptures(Summary):
@@ -272,6 +217,16 @@ class LinuxSays(Summary):
         self.assertIn("ICMPv6 packet too big from 2001:db8:1::1", text)
         self.assertIn("the MTU there 1500", text)
 
+    def test_smaller_packets_arrive(self):
+        frames = self.answered("10.2.0.2", size=2048)
+        a, b = Host(self.mac, "10.1.0.2"), Host(self.router_mac, "10.2.0.2")
+        frames += conversation(a, b, count=100, gap=10 * MS)
+        facts, text = self.first(frames, "path_mtu")
+        self.assertEqual((facts["lost"], facts["smallest_lost"], facts["arrived"], facts["mtu"]), (TRIES, 2048, 100, 1500))
+        self.assertIn("all 8 packets with more than 64 bytes of payload were lost", text)
+        self.assertIn("use a path MTU of 1024 bytes", text)
+        self.assertEqual(self.causes(self.summary(frames)), [])
+
     def test_a_network_without_a_route(self):
         self.assertEqual(self.first(self.answered("10.9.0.2", count=4))[0]["why"], "network unreachable")
         self.assertEqual(self.first(self.answered("2001:db8:9::2", source="2001:db8:1::2"))[0]["why"],
@@ -302,6 +257,15 @@ class LinuxSays(Summary):
             facts, text = self.first(frames)
             self.assertEqual(facts["why"], "no_neighbour")
             self.assertIn("ARP" if version == 4 else "neighbour discovery", text)
+
+    def test_points_are_judged_alone(self):
+        # Another point has the errors: that host asks with the same addresses, perhaps in another network.
+        frames = self.answered("10.2.0.2")
+        requests = [frame for frame in frames if frame[1][6:12] == bytes.fromhex(self.mac.replace(":", ""))]
+        errors = [frame for frame in frames if frame not in requests]
+        path = os.path.join(self.folder.name, "errors.pcap")
+        write_pcap(path, [(START + time, data) for time, data in errors])
+        self.assertEqual(self.causes(self.summary(requests, path)), [])
 
     def test_cut_frames(self):
         # What tcpdump -s 96 leaves: no checksum of ICMP can be checked.
