@@ -82,7 +82,7 @@ class Search {
     const analysis::DirectionSummary& counts = stream.directions[end];
     if (!counts.seen) return;
     std::vector<Silence>& silences = silences_[{stream.point, stream.ends[end]}];
-    if (counts.missed.length() >= kLeast) silences.push_back({&stream, end, counts.missed.begin, counts.missed.end});
+    if (counts.missed->length() >= kLeast) silences.push_back({&stream, end, counts.missed->begin, counts.missed->end});
     for (const analysis::UnansweredRequest& request : stream.unanswered) {
       if (request.direction == end || request.how != Unanswered::silence || request.tries < kTries) continue;
       if (request.latest >= counts.latest + kLeast) silences.push_back({&stream, end, counts.latest});
@@ -132,7 +132,7 @@ class Search {
       if (counts.latest < silent.end) return true;
       if (stream->start >= silent.end) return false;
       if (stream->start > silent.begin) return end == 0;
-      return counts.longest_quiet.length() < silent.end - silent.begin;
+      return counts.longest_quiet < silent.end - silent.begin;
     });
   }
 

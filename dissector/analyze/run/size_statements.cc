@@ -15,8 +15,8 @@ namespace roce::analyze {
 
 namespace {
 
-using analysis::ArrivedSizes;
 using analysis::IcmpErrorSummary;
+using analysis::LargerRequests;
 using analysis::Severity;
 using analysis::StreamSummary;
 
@@ -45,19 +45,19 @@ std::map<Way, Sizes> find_sizes(const JudgedPart& part) {
     }
   };
   each_way([](Sizes& way, const analysis::DirectionSummary& there, const analysis::DirectionSummary& back) {
-    way.arrived += there.sizes.arrived;
-    way.largest = std::max(way.largest, there.sizes.largest);
+    way.arrived += there.arrived;
+    way.largest = std::max<std::uint32_t>(way.largest, there.largest_arrived);
     if (back.seen) way.heard = std::max(way.heard, back.latest);
   });
   each_way([](Sizes& way, const analysis::DirectionSummary& there, const analysis::DirectionSummary& /*back*/) {
-    const ArrivedSizes& sizes = there.sizes;
+    const LargerRequests& larger = *there.larger;
     // A connection whose smaller packets do not arrive either is not about sizes.
-    if (sizes.tries == 0 || sizes.least_larger <= way.largest) return;
-    way.least_larger = way.larger == 0 ? sizes.least_larger : std::min(way.least_larger, sizes.least_larger);
-    way.larger += sizes.larger;
-    way.tries += sizes.tries;
-    way.since = std::min(way.since, sizes.since);
-    way.again = std::min(way.again, sizes.again);
+    if (larger.tries == 0 || larger.least <= way.largest) return;
+    way.least_larger = way.larger == 0 ? larger.least : std::min(way.least_larger, larger.least);
+    way.larger += larger.packets;
+    way.tries += larger.tries;
+    way.since = std::min(way.since, larger.since);
+    way.again = std::min(way.again, larger.again);
   });
   return ways;
 }

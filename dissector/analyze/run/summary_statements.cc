@@ -39,11 +39,15 @@ class PacketStatements {
 
   std::vector<Statement> make() && {
     // Causes come before what follows from them.
-    std::vector<Statement> later;
+    std::vector<Statement> warnings;
+    std::vector<Statement> notes;
     for (const auto& statements : {statements_about_silent_hosts(part_), statements_about_sizes(part_),
                                    statements_about_never_worked(part_), statements_about_undelivered(part_)}) {
       for (const Statement& each : statements) {
-        (each.severity == Severity::error ? statements_ : later).push_back(each);
+        (each.severity == Severity::error     ? statements_
+         : each.severity == Severity::warning ? warnings
+                                              : notes)
+            .push_back(each);
       }
     }
     add_dead();
@@ -55,11 +59,12 @@ class PacketStatements {
     add_lost_for_good();
     add_unseen_datagrams();
     add_damaged();
-    add_all(later);
+    add_all(warnings);
     add_not_ready();
     add_overtaken();
     add_repeated();
     add_cm_repeated();
+    add_all(notes);
     add_congestion();
     return std::move(statements_);
   }

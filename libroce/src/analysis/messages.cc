@@ -79,9 +79,11 @@ bool add(ChannelRef ref, const Request& request) {
 
 // What is larger than all that arrived may be too large to arrive.
 void count_arrived(ChannelRef ref, const Request& request) {
-  ArrivedSizes& sizes = ref.stream.summary.directions[ref.direction].sizes;
-  ++sizes.arrived;
-  if (request.payload > sizes.largest) sizes = {.arrived = sizes.arrived, .largest = request.payload};
+  DirectionSummary& counts = ref.stream.summary.directions[ref.direction];
+  ++counts.arrived;
+  if (request.payload <= counts.largest_arrived) return;
+  counts.largest_arrived = request.payload;
+  counts.larger = {};
 }
 
 }  // namespace

@@ -309,7 +309,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
   if (packet.info().position == Position::first || packet.info().position == Position::middle) {
     learn_mtu(ref.stream, packet.payload_length);
     if (!packet.is_cut && !packet.icrc_bad) {
-      ref.stream.summary.directions[ref.direction].full_size = packet.payload_length;
+      ref.stream.summary.directions[ref.direction].full_size = static_cast<std::uint16_t>(packet.payload_length);
     }
   }
   if (packet.is_cut) channel.lacks_lengths = true;

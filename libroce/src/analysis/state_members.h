@@ -83,11 +83,11 @@ inline constexpr std::size_t kMemberCount<StreamSummary> = 26;
 template <>
 inline constexpr std::size_t kMemberCount<UnansweredRequest> = 12;
 template <>
-inline constexpr std::size_t kMemberCount<DirectionSummary> = 18;
+inline constexpr std::size_t kMemberCount<DirectionSummary> = 20;
 template <>
 inline constexpr std::size_t kMemberCount<Quiet> = 3;
 template <>
-inline constexpr std::size_t kMemberCount<ArrivedSizes> = 7;
+inline constexpr std::size_t kMemberCount<LargerRequests> = 5;
 template <>
 inline constexpr std::size_t kMemberCount<Evictions> = 2;
 

@@ -34,15 +34,11 @@ void merge(DirectionSummary& sum, const DirectionSummary& more) {
     sum.latest = more.latest;
     sum.unheard = more.unheard;
   }
-  if (more.longest_quiet.length() > sum.longest_quiet.length()) sum.longest_quiet = more.longest_quiet;
-  if (more.missed.length() > sum.missed.length()) sum.missed = more.missed;
-  if (more.sizes.largest >= sum.sizes.largest) {
-    const std::uint64_t arrived = sum.sizes.arrived + more.sizes.arrived;
-    sum.sizes = more.sizes;
-    sum.sizes.arrived = arrived;
-  } else {
-    sum.sizes.arrived += more.sizes.arrived;
-  }
+  sum.longest_quiet = std::max(sum.longest_quiet, more.longest_quiet);
+  if (more.missed->length() > sum.missed->length()) sum.missed = more.missed;
+  sum.arrived += more.arrived;
+  if (more.largest_arrived >= sum.largest_arrived) sum.larger = more.larger;
+  sum.largest_arrived = std::max(sum.largest_arrived, more.largest_arrived);
   if (more.full_size != 0) sum.full_size = more.full_size;
 }
 

@@ -24,18 +24,17 @@ bool is_ecn_capable(const Observation& packet) {
 // Follows the silence of an end of a stream, which its packet at `now` ends.
 void end_quiet(DirectionSummary& counts, Time now) {
   const Quiet quiet{counts.latest, now, counts.unheard};
-  if (quiet.length() > counts.longest_quiet.length()) counts.longest_quiet = quiet;
-  if (quiet.tries != 0 && quiet.length() > counts.missed.length()) counts.missed = quiet;
+  counts.longest_quiet = std::max(counts.longest_quiet, quiet.length());
+  if (quiet.tries != 0 && quiet.length() > counts.missed->length()) counts.missed.make() = quiet;
   counts.unheard = 0;
 }
 
-void count_size(ArrivedSizes& sizes, const Observation& packet) {
-  if (packet.payload_length <= sizes.largest) return;
-  if (sizes.larger++ == 0) {
-    sizes.least_larger = packet.payload_length;
-    sizes.since = packet.time;
-  }
-  sizes.least_larger = std::min(sizes.least_larger, packet.payload_length);
+void count_larger(DirectionSummary& counts, const Observation& packet) {
+  // A smaller one at the end of a message is not answered before those in front of it, whatever its size.
+  if (packet.info().position == Position::last && packet.payload_length < counts.full_size) return;
+  LargerRequests& larger = counts.larger.make();
+  ++larger.packets;
+  larger.least = std::min(larger.least, packet.payload_length);
 }
 
 void count(Stream& stream, std::uint8_t direction, const Observation& packet) {
@@ -44,9 +43,8 @@ void count(Stream& stream, std::uint8_t direction, const Observation& packet) {
   if (!counts.seen) {
     counts.seen = true;
     counts.latest = packet.time;
-    counts.longest_quiet = {packet.time, packet.time, 0};
   }
-  if (counts.unheard != 0 || packet.time - counts.latest > counts.longest_quiet.length()) {
+  if (counts.unheard != 0 || packet.time - counts.latest > counts.longest_quiet) {
     end_quiet(counts, packet.time);
   }
   counts.latest = std::max(counts.latest, packet.time);
@@ -63,9 +61,7 @@ void count(Stream& stream, std::uint8_t direction, const Observation& packet) {
   } else if (info.operation != Operation::cnp) {
     ++counts.request_packets;
     counts.request_bytes += packet.payload_length;
-    // A smaller one at the end of a message is not answered before those in front of it, whatever its size.
-    const bool is_rest = info.position == Position::last && packet.payload_length < counts.full_size;
-    if (info.service == Service::rc && !is_rest) count_size(counts.sizes, packet);
+    if (counts.larger && packet.payload_length > counts.largest_arrived) count_larger(counts, packet);
   }
 }
 

@@ -89,12 +89,26 @@ void note(ChannelRef ref, const UnansweredRequest& found) {
   ref.stream.summary.unanswered.push_back(found);
 }
 
-// Notes a go-back to a request that is larger than any that arrived.
+// Notes a go-back to a request that is larger than any that arrived. It comes before its first packet is counted.
 void count_try(ChannelRef ref, const Restart& restart) {
-  ArrivedSizes& sizes = ref.stream.summary.directions[ref.direction].sizes;
-  const std::size_t index = find_request(ref.channel, restart.first);
-  if (index >= ref.channel.requests.size() || ref.channel.requests[index].payload <= sizes.largest) return;
-  if (sizes.tries++ == 0) sizes.again = restart.begin;
+  const Channel& channel = ref.channel;
+  DirectionSummary& counts = ref.stream.summary.directions[ref.direction];
+  const std::size_t head = find_request(channel, restart.first);
+  if (head >= channel.requests.size() || channel.requests[head].payload <= counts.largest_arrived) return;
+  const bool is_first = !counts.larger;
+  LargerRequests& larger = counts.larger.make();
+  ++larger.tries;
+  if (!is_first) return;
+  larger.since = channel.requests[head].first_time;
+  larger.again = restart.begin;
+  larger.least = channel.requests[head].payload;
+  for (std::size_t i = head; i < channel.requests.size(); ++i) {
+    const Request& request = channel.requests[i];
+    const bool is_rest = request.info().position == Position::last && request.payload < counts.full_size;
+    if (request.payload <= counts.largest_arrived || is_rest) continue;
+    ++larger.packets;
+    larger.least = std::min<std::uint32_t>(larger.least, request.payload);
+  }
 }
 
 }  // namespace

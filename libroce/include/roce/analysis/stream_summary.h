@@ -10,6 +10,7 @@
 
 #include "roce/analysis/congestion.h"
 #include "roce/analysis/histogram.h"
+#include "roce/analysis/lazy.h"
 #include "roce/analysis/observation.h"
 #include "roce/analysis/state_error.h"
 #include "roce/analysis/tally.h"
@@ -99,17 +100,15 @@ struct Quiet {
   friend bool operator==(const Quiet&, const Quiet&) = default;
 };
 
-/// What arrives of the requests of one direction, by their size.
-struct ArrivedSizes {
-  std::uint64_t arrived = 0;       ///< request packets that were acknowledged
-  std::uint32_t largest = 0;       ///< payload of the largest of them, bytes
-  std::uint64_t larger = 0;        ///< transmissions of larger ones, since `largest` was acknowledged first
-  std::uint32_t least_larger = 0;  ///< payload of the smallest of these
-  Time since{};                    ///< time of the first of these
-  std::uint32_t tries = 0;         ///< how often the requester went back to one of these
-  Time again{};                    ///< time at which it did so first
+/// Requests that were sent again and are larger than any that arrived.
+struct LargerRequests {
+  std::uint64_t packets = 0;  ///< transmissions of them
+  std::uint32_t least = 0;    ///< payload of the smallest of them, bytes
+  std::uint32_t tries = 0;    ///< how often the requester went back to one of them
+  Time since{};               ///< time of the first transmission
+  Time again{};               ///< time at which the requester went back first
 
-  friend bool operator==(const ArrivedSizes&, const ArrivedSizes&) = default;
+  friend bool operator==(const LargerRequests&, const LargerRequests&) = default;
 };
 
 /// Counts for one direction.
@@ -127,11 +126,13 @@ struct DirectionSummary {
   std::uint64_t ecn_capable = 0;  ///< ECT or CE
   Histogram latency;              ///< latency of completed messages of this requester
   Time latest{};                  ///< time of the latest packet
-  std::uint32_t unheard = 0;      ///< how often the other end sent a request again since then
-  Quiet longest_quiet{};          ///< the longest time between two packets
-  Quiet missed{};                 ///< the longest of those with `tries`
-  ArrivedSizes sizes{};
-  std::uint32_t full_size = 0;  ///< payload of the latest FIRST or MIDDLE request packet, bytes; 0: there was none
+  Duration longest_quiet{};       ///< the longest time between two packets
+  std::uint32_t unheard = 0;      ///< how often the other end sent a request again since the latest packet
+  std::uint16_t full_size = 0;    ///< payload of the latest FIRST or MIDDLE request packet, bytes; 0: there was none
+  std::uint16_t largest_arrived = 0;  ///< payload of the largest request packet that was acknowledged, bytes
+  std::uint64_t arrived = 0;          ///< request packets that were acknowledged
+  Lazy<Quiet> missed;                 ///< the longest time without a packet, of those with `tries`
+  Lazy<LargerRequests> larger;        ///< since `largest_arrived` was acknowledged first
 
   friend bool operator==(const DirectionSummary&, const DirectionSummary&) = default;
 };

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 from made_captures import MS, TIMEOUT, Summary, conversation, tries
-from roce_packets import SEND_FIRST, SEND_LAST, SEND_MIDDLE, SEQUENCE_NAK, Host, ethernet
+from roce_packets import RNR_NAK, SEND_FIRST, SEND_LAST, SEND_MIDDLE, SEQUENCE_NAK, Host, ethernet
 
 
 def message(host, other, qp, psn, begin, packets=16, size=4096):
@@ -88,6 +88,12 @@ class Sizes(Causes):
         frames += message(self.b, self.a, 0x21, 500, 2 * MS, size=1024) + [(3 * MS, self.a.answer(self.b, 0x22, 515, 1))]
         texts = [statement["text"] for statement in self.summary(frames)["statements"]]
         self.assertTrue(any("10.0.0.1 sends packets of 4096 bytes and 10.0.0.2 of 1024" in text for text in texts), texts)
+        # Such a note is not the headline where there is more.
+        frames += [(5 * MS, self.a.send(self.b, 0x62, 7)), (5 * MS + 9000, self.b.answer(self.a, 0x61, 7, 0, RNR_NAK)),
+                   (9 * MS, self.a.send(self.b, 0x62, 7)), (9 * MS + 9000, self.b.answer(self.a, 0x61, 7, 1))]
+        summary = self.summary(frames)
+        self.assertIn("found no receive posted", summary["verdict"])
+        self.assertFalse(summary["clean"])
 
 
 class SilentHosts(Causes):
