@@ -168,6 +168,7 @@ TEST_F(PauseTest, ResumedByXon) {
 }
 
 TEST_F(PauseTest, ARunOfXoffsEndsWithAnXonOrALapse) {
+  use({});
   // On a link of 10 Gbit/s a timer of 65,535 quanta lasts 3,355 us.
   for (int i = 0; i <= 10; ++i) pfc(100 + i * 3000, 3, 65'535);
   EXPECT_EQ(counts(3).longest_run, microseconds{30'000});
@@ -189,6 +190,7 @@ TEST_F(PauseTest, ARunIsShorterOnAFasterLink) {
 }
 
 TEST_F(PauseTest, ARunGoesOnWithASavedState) {
+  use({});
   for (int i = 0; i < 5; ++i) pfc(i * 1000, 3, 65'535);
   PauseTracker next;
   ASSERT_TRUE(next.restore(tracker().save()).has_value());
