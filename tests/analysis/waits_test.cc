@@ -14,10 +14,26 @@ using ::testing::SizeIs;
 
 constexpr std::uint32_t kStream = 5;
 
+/// What a survey reports over time.
+class Record final : public WaitTaker {
+ public:
+  void take(const WaitSpan& span) override { spans.push_back(span); }
+  void take(const UnderWay& each) override { under_way.push_back(each); }
+
+  [[nodiscard]] std::int64_t sum(WaitFor wait) const {
+    std::int64_t all = 0;
+    for (const WaitSpan& span : spans) all += span.wait == wait ? (span.end - span.begin).count() : 0;
+    return all;
+  }
+
+  std::vector<WaitSpan> spans;
+  std::vector<UnderWay> under_way;
+};
+
 /// A requester and what answers it, by times in nanoseconds.
 class Wire {
  public:
-  explicit Wire(std::size_t most = 100) : survey_(0, most) {}
+  explicit Wire(std::size_t most = 100, WaitTaker* taker = nullptr) : survey_(0, most, taker) {}
 
   void request(std::int64_t at, std::int64_t psn, Opcode opcode = Opcode::rc_write_middle) {
     packet(at, psn, PacketRole::request, {}, 0, opcode);
@@ -286,6 +302,86 @@ TEST(Waits, GoWithAStreamThatIsAbsorbed) {
   ASSERT_THAT(wire.all(), SizeIs(1));
   EXPECT_EQ(wire.one().stream, 2U);
   EXPECT_EQ(wire.one().direction, 1U);
+}
+
+WaitSpan span(WaitFor wait, std::int64_t begin, std::int64_t end) {
+  return {kStream, 0, wait, Time{Duration{begin}}, Time{Duration{end}}};
+}
+
+/// A loss in the middle of other waits.
+void lose_and_recover(Wire& wire) {
+  wire.requests(1, 0, 20);
+  wire.ack(20'001, 9);
+  wire.request(519'001, 20);
+  wire.refuse(560'001, 10, AethSyndrome::nak(NakCode::psn_sequence_error));
+  for (int i = 10; i <= 20; ++i) wire.resend(570'001 + i * 1000, i, Cause::nak);
+  wire.ack(600'001, 20);
+  wire.request(900'001, 21, Opcode::rc_write_first);
+}
+
+TEST(WaitSpans, AreWhereTheTimeWent) {
+  Record record;
+  Wire wire{100, &record};
+  wire.warm_up(1, 0, 20);
+  wire.request(1'020'001, 20, Opcode::rc_write_first);
+  wire.ack(1'050'001, 20);
+  wire.survey().finish();
+  EXPECT_EQ(record.spans,
+            (std::vector{span(WaitFor::nothing, 1, 19'001), span(WaitFor::answers, 19'001, 20'001),
+                         span(WaitFor::application, 20'001, 1'020'001), span(WaitFor::answers, 1'020'001, 1'050'001)}));
+}
+
+TEST(WaitSpans, BecomeLossesWhereTheyWere) {
+  Record record;
+  Wire wire{100, &record};
+  lose_and_recover(wire);
+  wire.survey().finish();
+  // From the last progress on it was a wait for the loss, which nobody knew yet.
+  EXPECT_EQ(record.spans,
+            (std::vector{span(WaitFor::nothing, 1, 19'001), span(WaitFor::losses, 19'001, 590'001),
+                         span(WaitFor::answers, 590'001, 600'001), span(WaitFor::application, 600'001, 900'001)}));
+}
+
+TEST(WaitSpans, AddUpToTheTimesAndFollowEachOther) {
+  for (const bool is_many : {false, true}) {
+    SCOPED_TRACE(is_many);
+    Record record;
+    Wire wire{100, &record};
+    if (is_many) {
+      // Without an answer: each wait is another one than the one before.
+      wire.requests(1, 0, 20);
+      for (int i = 0; i < 500; ++i) wire.request(20'001 + i * 10'000 + i % 2 * 9'000, 20 + i);
+      wire.resend(6'000'001, 0, Cause::timeout);
+    } else {
+      lose_and_recover(wire);
+    }
+    wire.survey().finish();
+    const WaitSummary all = wire.one();
+    for (std::size_t wait = 0; wait < kWaits; ++wait) {
+      EXPECT_EQ(record.sum(static_cast<WaitFor>(wait)), all.times[wait].count()) << wait;
+    }
+    EXPECT_EQ((record.spans.back().end - record.spans.front().begin), all.all());
+    for (std::size_t i = 1; i < record.spans.size(); ++i) {
+      EXPECT_EQ(record.spans[i].begin, record.spans[i - 1].end);
+      EXPECT_LT(record.spans[i].begin, record.spans[i].end);
+    }
+    EXPECT_LT(record.spans.size(), 20U);
+  }
+}
+
+TEST(WaitSpans, SayWhatIsUnderWay) {
+  Record record;
+  Wire wire{100, &record};
+  wire.requests(1, 0, 3);
+  wire.ack(10'001, 1);
+  wire.survey().give_up(kStream, Time{Duration{20'001}});
+  std::vector<std::uint64_t> seen;
+  for (const UnderWay& each : record.under_way) {
+    EXPECT_EQ(each.all, each.psns);
+    EXPECT_EQ(each.stream, kStream);
+    seen.push_back(each.psns);
+  }
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{1, 2, 3, 1, 0}));
 }
 
 TEST(Waits, AreBounded) {

@@ -34,10 +34,6 @@ constexpr std::int64_t kQuantumBits = 512;
   return found == analysis.verdicts.end() ? nullptr : &*found;
 }
 
-[[nodiscard]] Duration sum(const std::array<Duration, kWaits>& times) {
-  return std::accumulate(times.begin(), times.end(), Duration::zero());
-}
-
 }  // namespace
 
 std::string_view to_string(WaitFor wait) {
@@ -47,7 +43,7 @@ std::string_view to_string(WaitFor wait) {
 }
 
 Duration WaitSummary::all() const {
-  return sum(times);
+  return std::accumulate(times.begin(), times.end(), Duration::zero());
 }
 
 void WaitSurvey::Burst::add(Time time, std::uint32_t length) {
@@ -66,9 +62,38 @@ void WaitSurvey::Requester::on_cnp(Time time) {
   fast = 0;
 }
 
-void WaitSurvey::Requester::progress() {
-  for (std::size_t wait = 0; wait < kWaits; ++wait) sum.times[wait] += recent[wait];
-  recent = {};
+void WaitSurvey::Recent::add(WaitFor wait, Duration time) {
+  if (time <= Duration::zero()) return;
+  if (!parts_.empty() && parts_.back().wait == wait) {
+    parts_.back().time += time;
+    return;
+  }
+  parts_.push_back({wait, time});
+  if (parts_.size() <= kMost) return;
+  Times times{};
+  for (const Part& part : parts_) times[static_cast<std::size_t>(part.wait)] += part.time;
+  parts_.clear();
+  for (std::size_t each = 0; each < kWaits; ++each) add(static_cast<WaitFor>(each), times[each]);
+}
+
+void WaitSurvey::Recent::lose(WaitFor recovery) {
+  const std::vector<Part> before = std::exchange(parts_, {});
+  for (const Part& part : before) add(part.wait == WaitFor::nothing ? part.wait : recovery, part.time);
+}
+
+void WaitSurvey::Requester::progress(WaitTaker* taker) {
+  for (const Recent::Part& part : recent.parts()) {
+    sum.times[static_cast<std::size_t>(part.wait)] += part.time;
+    const Time begin = std::exchange(progressed, progressed + part.time);
+    if (taker != nullptr) taker->take(WaitSpan{sum.stream, sum.direction, part.wait, begin, progressed});
+  }
+  recent.clear();
+}
+
+void WaitSurvey::Requester::end(WaitTaker* taker) {
+  recent.add(is_recovering ? recovery() : WaitFor::answers, deferred);
+  deferred = {};
+  progress(taker);
 }
 
 void WaitSurvey::Requester::integrate(Duration time) {
@@ -80,20 +105,26 @@ void WaitSurvey::Requester::add_earlier(const Requester& earlier) {
   sum.requests += earlier.sum.requests;
   sum.resent += earlier.sum.resent;
   sum.payload += earlier.sum.payload;
-  for (std::size_t wait = 0; wait < kWaits; ++wait) sum.times[wait] += earlier.sum.times[wait] + earlier.recent[wait];
+  for (std::size_t wait = 0; wait < kWaits; ++wait) sum.times[wait] += earlier.sum.times[wait];
 }
 
-void WaitSurvey::Requester::note_under_way() {
-  const auto under_way = static_cast<std::uint64_t>(std::max<std::int64_t>(next - answered, 0));
-  sum.most_under_way = std::max(sum.most_under_way, under_way);
-}
+WaitSurvey::WaitSurvey(std::uint64_t link_bits_per_second, std::size_t most_requesters, WaitTaker* taker)
+    : link_bits_per_second_(link_bits_per_second), most_(most_requesters), taker_(taker) {}
 
-WaitSurvey::WaitSurvey(std::uint64_t link_bits_per_second, std::size_t most_requesters)
-    : link_bits_per_second_(link_bits_per_second), most_(most_requesters) {}
+void WaitSurvey::note_under_way(Requester& requester, Time time) {
+  const std::uint64_t now = requester.under_way();
+  requester.sum.most_under_way = std::max(requester.sum.most_under_way, now);
+  if (now == requester.counted) return;
+  under_way_ += now - requester.counted;
+  requester.counted = now;
+  if (taker_ == nullptr) return;
+  taker_->take(UnderWay{requester.sum.stream, requester.sum.direction, time, now, under_way_});
+}
 
 void WaitSurvey::observe(const Observation& packet, const PacketAnalysis& analysis) {
   has_nanoseconds_ = has_nanoseconds_ || packet.time.time_since_epoch() % Duration{1000} != Duration::zero();
   if (packet.pause_enabled != 0) on_pause(packet);
+  sender_ = nullptr;
   if (packet.kind == PacketKind::roce) follow_link(packet);
   if (analysis.absorbed != kNoStream) absorb(analysis.absorbed, analysis.stream);
   if (analysis.stream == kNoStream || packet.icrc_bad || said_of(analysis, VerdictKind::duplicate) != nullptr) return;
@@ -138,7 +169,7 @@ WaitSurvey::Requester* WaitSurvey::find(Key key, const Observation& packet, bool
   made.sum.destination = packet.destination;
   made.sum.dest_qp = packet.dest_qp;
   made.station = packet.source_mac;
-  made.latest = packet.time;
+  made.latest = made.progressed = packet.time;
   if (const auto early = early_cnps_.extract(key)) made.on_cnp(early.mapped());
   return &made;
 }
@@ -151,7 +182,12 @@ void WaitSurvey::absorb(std::uint32_t from, std::uint32_t into) {
       node.mapped().sum.stream = key.first;
       node.mapped().sum.direction = key.second;
       auto kept = requesters_.insert(std::move(node));
-      if (!kept.inserted) kept.position->second.add_earlier(kept.node.mapped());
+      if (!kept.inserted) {
+        Requester& earlier = kept.node.mapped();
+        earlier.progress(taker_);
+        under_way_ -= earlier.counted;
+        kept.position->second.add_earlier(earlier);
+      }
     }
     if (auto early = early_cnps_.extract({from, direction})) {
       const auto found = requesters_.find(key);
@@ -172,14 +208,10 @@ void WaitSurvey::follow_link(const Observation& packet) {
   const std::pair key{packet.point, packet.source};
   auto host = hosts_.find(key);
   if (host == hosts_.end() && hosts_.size() < most_) host = hosts_.try_emplace(key).first;
-  if (host == hosts_.end()) return;
+  sender_ = host == hosts_.end() ? nullptr : &host->second;
+  if (sender_ == nullptr) return;
   host->second.burst.add(packet.time, packet.wire_length);
   host->second.bytes += packet.wire_length;
-}
-
-const WaitSurvey::Host* WaitSurvey::host_of(const Observation& packet) const {
-  const auto found = hosts_.find({packet.point, packet.source});
-  return found == hosts_.end() ? nullptr : &found->second;
 }
 
 void WaitSurvey::on_pause(const Observation& packet) {
@@ -232,9 +264,9 @@ WaitFor WaitSurvey::reason(const Requester& requester, const Observation& packet
     usual = std::max(usual, ns_a_byte == 0 ? kBeforeAnyBurst : at(ns_a_byte, packet.wire_length));
   }
   if (gap <= usual) return WaitFor::nothing;
-  if (const Host* const host = host_of(packet); host != nullptr && could_send) {
-    const std::uint64_t others = host->bytes - requester.host_bytes - packet.wire_length;
-    if (others != 0 && gap <= at(host->burst.least_ns_a_byte, others + packet.wire_length)) return WaitFor::link;
+  if (sender_ != nullptr && could_send) {
+    const std::uint64_t others = sender_->bytes - requester.host_bytes - packet.wire_length;
+    if (others != 0 && gap <= at(sender_->burst.least_ns_a_byte, others + packet.wire_length)) return WaitFor::link;
   }
   if (was_paused(packet, gap)) return WaitFor::pauses;
   if (requester.had_credits) return WaitFor::credits;
@@ -253,23 +285,20 @@ void WaitSurvey::account(Requester& requester, const Observation& packet, const 
   if (resent != nullptr && !requester.is_recovering) {
     requester.is_recovering = true;
     requester.recovered = requester.next;
-    const Duration sending = requester.recent[static_cast<std::size_t>(WaitFor::nothing)];
-    const Duration lost = sum(requester.recent) - sending;
-    requester.recent = {sending};
-    requester.add(requester.recovery(), lost);
+    requester.recent.lose(requester.recovery());
   }
   if (requester.is_recovering) {
-    requester.add(requester.recovery(), whole);
+    requester.recent.add(requester.recovery(), whole);
   } else if (const WaitFor all = reason(requester, packet, whole); requester.is_open()) {
     requester.fast = all == WaitFor::nothing ? requester.fast + 1 : 0;
     if (requester.fast == kFastAgain) requester.last_cnp.reset();
-    requester.add(all, whole);
+    requester.recent.add(all, whole);
   } else {
     // The wait for the last answer, and what came then.
     const bool explains_both = all == WaitFor::nothing || all == WaitFor::link || all == WaitFor::pauses;
     const bool explains_since = explains_both || all == WaitFor::answers || all == WaitFor::credits;
-    requester.add(explains_both ? all : WaitFor::answers, requester.deferred);
-    requester.add(explains_since ? all : WaitFor::application, since);
+    requester.recent.add(explains_both ? all : WaitFor::answers, requester.deferred);
+    requester.recent.add(explains_since ? all : WaitFor::application, since);
   }
   requester.deferred = {};
 }
@@ -293,10 +322,10 @@ void WaitSurvey::on_request(Requester& requester, const Observation& packet, con
     requester.sum.payload += packet.payload_length;
     requester.burst.add(packet.time, packet.wire_length);
   }
-  if (const Host* const host = host_of(packet)) requester.host_bytes = host->bytes;
+  if (sender_ != nullptr) requester.host_bytes = sender_->bytes;
   requester.last_answer.reset();
   requester.had_credits = false;
-  requester.note_under_way();
+  note_under_way(requester, packet.time);
 }
 
 void WaitSurvey::on_response(Requester& requester, const Observation& packet, const PacketAnalysis& analysis) {
@@ -307,10 +336,7 @@ void WaitSurvey::on_response(Requester& requester, const Observation& packet, co
     requester.latest = std::max(requester.latest, packet.time);
   }
   // With little under way, of what it has had under way, no window is full.
-  if (static_cast<std::uint64_t>(std::max<std::int64_t>(requester.next - requester.answered, 0)) * 2 >=
-      requester.sum.most_under_way) {
-    requester.last_answer = packet.time;
-  }
+  if (requester.under_way() * 2 >= requester.sum.most_under_way) requester.last_answer = packet.time;
   requester.had_credits = requester.had_credits || said_of(analysis, VerdictKind::credit_stall) != nullptr;
   if (analysis.latency > Duration::zero() &&
       (!requester.sum.least_round_trip || analysis.latency < *requester.sum.least_round_trip)) {
@@ -320,15 +346,29 @@ void WaitSurvey::on_response(Requester& requester, const Observation& packet, co
   const bool is_part = packet.info().operation == Operation::read_response && !packet.info().ends_message();
   // A READ takes the PSNs of its responses, of which its request says nothing without the path MTU.
   if (is_part) requester.next = std::max(requester.next, analysis.relative_psn + 2);
-  requester.note_under_way();
+  note_under_way(requester, packet.time);
   const std::int64_t answered = analysis.relative_psn + (refuses ? 0 : 1);
   if (answered <= requester.answered) return;
   if (packet.info().operation == Operation::read_response) requester.sum.payload += packet.payload_length;
   requester.answered = answered;
   requester.next = std::max(requester.next, answered);
+  note_under_way(requester, packet.time);
   if (requester.is_recovering && requester.answered < requester.recovered) return;
   requester.is_recovering = false;
-  requester.progress();
+  requester.progress(taker_);
+}
+
+void WaitSurvey::give_up(std::uint32_t stream, Time time) {
+  for (const std::uint8_t direction : {std::uint8_t{0}, std::uint8_t{1}}) {
+    const auto found = requesters_.find({stream, direction});
+    if (found == requesters_.end() || found->second.counted == 0) continue;
+    under_way_ -= std::exchange(found->second.counted, 0);
+    if (taker_ != nullptr) taker_->take(UnderWay{stream, direction, time, 0, under_way_});
+  }
+}
+
+void WaitSurvey::finish() {
+  for (auto& [key, open] : requesters_) open.end(taker_);
 }
 
 bool WaitSurvey::is_at_end(std::uint16_t point, const MacAddress& station) const {
@@ -342,8 +382,7 @@ std::vector<WaitSummary> WaitSurvey::summaries() const {
   all.reserve(requesters_.size());
   for (const auto& [key, open] : requesters_) {
     Requester ended = open;
-    ended.add(ended.is_recovering ? ended.recovery() : WaitFor::answers, ended.deferred);
-    ended.progress();
+    ended.end(nullptr);
     if (ended.open_time > Duration::zero()) {
       ended.sum.mean_under_way = ended.psn_ns / static_cast<double>(ended.open_time.count());
     }

@@ -59,17 +59,59 @@ struct WaitSummary {
   [[nodiscard]] Duration all() const;
 };
 
+/// A part of the time of a requester, and what it waited for then.
+struct WaitSpan {
+  std::uint32_t stream = 0;
+  std::uint8_t direction = 0;  ///< of the requester: 0: of `StreamSummary::ends[0]`
+  WaitFor wait{};
+  Time begin{};
+  Time end{};  ///< after `begin`
+
+  friend bool operator==(const WaitSpan&, const WaitSpan&) = default;
+};
+
+/// The PSNs without an answer from a time on.
+struct UnderWay {
+  std::uint32_t stream = 0;
+  std::uint8_t direction = 0;  ///< of the requester
+  Time time{};
+  std::uint64_t psns = 0;  ///< of this requester
+  std::uint64_t all = 0;   ///< of all requesters together
+
+  friend bool operator==(const UnderWay&, const UnderWay&) = default;
+};
+
+/// Receives how the time of requesters went, when it has become certain.
+class WaitTaker {
+ public:
+  WaitTaker() = default;
+  WaitTaker(const WaitTaker&) = delete;
+  WaitTaker& operator=(const WaitTaker&) = delete;
+  virtual ~WaitTaker() = default;
+
+  /// The spans of a requester come in their order, and those of a wait add up to its time in `WaitSummary::times`.
+  /// Between an answer and the next they are exact unless they are many: then those of one wait are taken together.
+  virtual void take(const WaitSpan& span) = 0;
+  virtual void take(const UnderWay& under_way) = 0;
+};
+
 /// Divides the time of each requester of RC by what it waited for, as far as a capture near it shows: "what limits
 /// this connection". Requesters of UC wait for nothing, and are left out. Bounded, deterministic, without I/O and
 /// clock.
 class WaitSurvey {
  public:
   /// `link_bits_per_second`: speed of the captured links, by which PFC and PAUSE count; 0: 100 Gbit/s are assumed, and
-  /// a pause lasts until the XON.
-  explicit WaitSurvey(std::uint64_t link_bits_per_second = 0, std::size_t most_requesters = std::size_t{1} << 20U);
+  /// a pause lasts until the XON. `taker`: has to live as long; null: nobody wants to know when it was.
+  explicit WaitSurvey(std::uint64_t link_bits_per_second = 0, std::size_t most_requesters = std::size_t{1} << 20U,
+                      WaitTaker* taker = nullptr);
 
   /// Takes the next packet of the capture, and what the tracker says of it.
   void observe(const Observation& packet, const PacketAnalysis& analysis);
+
+  /// Gives up waiting for the answers to a stream's requests: they are no longer under way.
+  void give_up(std::uint32_t stream, Time time);
+  /// Ends the capture: the taker gets what is not certain yet, as if nothing followed.
+  void finish();
 
   /// Returns all requesters so far, by stream and direction.
   [[nodiscard]] std::vector<WaitSummary> summaries() const;
@@ -111,12 +153,34 @@ class WaitSurvey {
     std::map<MacAddress, Pauses> pauses{};
   };
 
+  /// What happened since the last progress of a requester, in its order: all but the sending becomes losses if it ends
+  /// with one. Bounded: of many parts, those of one wait are put together.
+  class Recent {
+   public:
+    struct Part {
+      WaitFor wait{};
+      Duration time{};
+    };
+
+    void add(WaitFor wait, Duration time);
+    void lose(WaitFor recovery);
+    void clear() { parts_.clear(); }
+    [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+
+   private:
+    static constexpr std::size_t kMost = 16;
+
+    std::vector<Part> parts_;
+  };
+
   struct Requester {
     WaitSummary sum{};
     MacAddress station{};  ///< that it sends from
     Time latest{};         ///< the time before it is in `sum`, `recent` or `deferred`
     Duration deferred{};   ///< the time since the last request with requests under way
-    Times recent{};        ///< since the last progress: all but the sending becomes losses if it ends with one
+    Time progressed{};     ///< where `recent` begins
+    Recent recent{};
+    std::uint64_t counted = 0;  ///< PSNs under way that `under_way_` has
     std::int64_t next = 0;
     std::int64_t answered = 0;   ///< PSNs before this one
     std::int64_t recovered = 0;  ///< what has to be answered for a loss to be over
@@ -132,12 +196,14 @@ class WaitSurvey {
     Burst burst{};
 
     [[nodiscard]] bool is_open() const { return next > answered; }
-    void add(WaitFor wait, Duration time) { recent[static_cast<std::size_t>(wait)] += time; }
+    [[nodiscard]] std::uint64_t under_way() const {
+      return is_open() ? static_cast<std::uint64_t>(next - answered) : 0;
+    }
     [[nodiscard]] WaitFor recovery() const { return was_not_ready ? WaitFor::receiver : WaitFor::losses; }
     void on_cnp(Time time);
-    void progress();
+    void progress(WaitTaker* taker);
+    void end(WaitTaker* taker);
     void integrate(Duration time);
-    void note_under_way();
     void add_earlier(const Requester& earlier);
   };
 
@@ -148,17 +214,20 @@ class WaitSurvey {
   void on_request(Requester& requester, const Observation& packet, const PacketAnalysis& analysis);
   void on_response(Requester& requester, const Observation& packet, const PacketAnalysis& analysis);
   void account(Requester& requester, const Observation& packet, const Verdict* resent);
+  void note_under_way(Requester& requester, Time time);
   [[nodiscard]] WaitFor reason(const Requester& requester, const Observation& packet, Duration gap) const;
   [[nodiscard]] bool was_paused(const Observation& packet, Duration gap) const;
-  [[nodiscard]] const Host* host_of(const Observation& packet) const;
   [[nodiscard]] bool is_at_end(std::uint16_t point, const MacAddress& station) const;
 
   std::uint64_t link_bits_per_second_;
   std::size_t most_;
+  WaitTaker* taker_;
   std::map<Key, Requester> requesters_;
   std::map<Key, Time> early_cnps_;  ///< for requesters of which nothing was seen yet
   std::map<std::pair<std::uint16_t, Gid>, Host> hosts_;
+  const Host* sender_ = nullptr;  ///< of the packet that is observed; null: there was no room for it
   std::map<std::uint16_t, Link> links_;
+  std::uint64_t under_way_ = 0;   ///< PSNs of all requesters
   bool has_nanoseconds_ = false;  ///< times are finer than microseconds
   std::uint64_t uncounted_ = 0;
 };
