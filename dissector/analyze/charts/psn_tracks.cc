@@ -3,6 +3,7 @@
 #include "analyze/charts/psn_tracks.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace roce::analyze {
 
@@ -42,6 +43,19 @@ bool is_loss_of_seen(VerdictKind kind) {
          kind == VerdictKind::lost_beyond;
 }
 
+PsnPoint turned(PsnPoint point) {
+  point.requester = static_cast<std::uint8_t>(1 - point.requester);
+  return point;
+}
+
+// A packet is the same point wherever it is kept; what became of it may be known in one place alone.
+void sort_and_unite(std::vector<PsnPoint>& points) {
+  const auto key = [](const PsnPoint& point) { return std::tuple{point.time_ns, point.frame, point.psn}; };
+  std::ranges::stable_sort(points, {}, key);
+  const auto rest = std::ranges::unique(points, {}, key);
+  points.erase(rest.begin(), rest.end());
+}
+
 }  // namespace
 
 std::string_view to_string(PsnKind kind) {
@@ -71,7 +85,17 @@ void PsnTracks::add(const analysis::Observation& seen, const analysis::PacketAna
   track.first_psn[point.requester] = static_cast<std::uint32_t>(first) & 0xFF'FFFFU;
   track.latest[point.requester] = point.psn;
   ++track.packets;
+  remember(known.stream, point);
   add(track, point);
+}
+
+void PsnTracks::remember(std::uint32_t stream, const PsnPoint& point) {
+  if (latest_.size() < kLatest) {
+    latest_.push_back({stream, point});
+    return;
+  }
+  latest_[oldest_] = {stream, point};
+  oldest_ = (oldest_ + 1) % kLatest;
 }
 
 void PsnTracks::add(Track& track, const PsnPoint& point) {
@@ -123,7 +147,6 @@ void PsnTracks::mark_lost(Track& track, const analysis::Verdict& verdict) {
   keep(track, point);
 }
 
-// Returns the relative PSN that is nearest to the newest one.
 std::optional<std::int64_t> PsnTracks::relative_psn(const Track& track, std::uint8_t requester, Psn psn) const {
   if (!track.first_psn[requester]) return std::nullopt;
   constexpr std::int64_t kAllPsns = std::int64_t{1} << 24;
@@ -135,22 +158,24 @@ std::optional<std::int64_t> PsnTracks::relative_psn(const Track& track, std::uin
   return latest + distance;
 }
 
+std::optional<std::int64_t> PsnTracks::relative_psn(std::uint32_t stream, std::uint8_t requester, Psn psn) const {
+  const auto found = tracks_.find(stream);
+  return found == tracks_.end() ? std::nullopt : relative_psn(found->second, requester, psn);
+}
+
 // A flow that turned out to be direction 1 of a stream: it was direction 0 of its own.
 void PsnTracks::absorb(std::uint32_t from, std::uint32_t into) {
   const auto found = tracks_.find(from);
   if (found == tracks_.end()) return;
   Track old = std::move(found->second);
   tracks_.erase(found);
+  absorbed_[from] = into;
   Track& track = tracks_[into];
-  const auto turn = [](PsnPoint point) {
-    point.requester = static_cast<std::uint8_t>(1 - point.requester);
-    return point;
-  };
   kept_ -= old.kept.size();
-  for (const PsnPoint& point : old.kept) keep(track, turn(point));
+  for (const PsnPoint& point : old.kept) keep(track, turned(point));
   for (const PsnPoint& point : old.recent) {
     if (track.recent.size() == kAround) track.recent.pop_front();
-    track.recent.push_back(turn(point));
+    track.recent.push_back(turned(point));
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (track.first_psn[i]) continue;
@@ -166,6 +191,30 @@ std::vector<PsnPoint> PsnTracks::points(std::uint32_t stream) const {
   std::vector<PsnPoint> points = found->second.kept;
   std::stable_sort(points.begin(), points.end(),
                    [](const PsnPoint& a, const PsnPoint& b) { return a.time_ns < b.time_ns; });
+  return points;
+}
+
+std::vector<PsnPoint> PsnTracks::points_between(std::uint32_t stream, std::uint8_t requester, std::int64_t first_ns,
+                                                std::int64_t last_ns) {
+  std::vector<PsnPoint> points;
+  const auto found = tracks_.find(stream);
+  if (found == tracks_.end()) return points;
+  const auto take = [&](const PsnPoint& point) {
+    if (point.requester == requester && point.time_ns >= first_ns && point.time_ns <= last_ns) points.push_back(point);
+  };
+  std::ranges::for_each(found->second.kept, take);
+  std::ranges::for_each(found->second.recent, take);
+  std::optional<std::uint32_t> earlier;
+  for (const auto& [from, into] : absorbed_) {
+    if (into == stream) earlier = from;
+  }
+  for (std::size_t i = latest_.size(); i-- > 0 && looks_ < kLooks; ++looks_) {
+    const Latest& each = latest_[(oldest_ + i) % latest_.size()];
+    if (each.point.time_ns < first_ns) break;
+    if (each.stream == stream) take(each.point);
+    if (each.stream == earlier) take(turned(each.point));
+  }
+  sort_and_unite(points);
   return points;
 }
 

@@ -40,12 +40,20 @@ class PsnTracks {
   static constexpr std::size_t kOfStream = 8'000;  ///< points of one stream
   static constexpr std::size_t kAllFirst = 200'000;
   static constexpr std::size_t kAll = 400'000;
+  static constexpr std::size_t kLatest = 1U << 15U;   ///< the newest points of all streams
+  static constexpr std::uint64_t kLooks = 1U << 26U;  ///< points of these that are looked at for stories, in all
 
   void add(const analysis::Observation& seen, const analysis::PacketAnalysis& known);
   void add(const analysis::Verdict& verdict);
 
   /// Returns the points of a stream, by time; empty if there are none.
   [[nodiscard]] std::vector<PsnPoint> points(std::uint32_t stream) const;
+  /// Returns the points of one requester, and of what answers it, in a time, by time: those that are kept, and those
+  /// that are still there because they are new.
+  [[nodiscard]] std::vector<PsnPoint> points_between(std::uint32_t stream, std::uint8_t requester,
+                                                     std::int64_t first_ns, std::int64_t last_ns);
+  /// Returns the relative PSN that is nearest to the newest one of a requester; nothing if none is known.
+  [[nodiscard]] std::optional<std::int64_t> relative_psn(std::uint32_t stream, std::uint8_t requester, Psn psn) const;
   /// Returns the number of packets of a stream, including those without a point.
   [[nodiscard]] std::uint64_t packets(std::uint32_t stream) const;
 
@@ -59,6 +67,13 @@ class PsnTracks {
     std::array<std::int64_t, 2> latest{};                     ///< newest relative PSN of each requester
   };
 
+  /// A new packet of any stream.
+  struct Latest {
+    std::uint32_t stream = 0;
+    PsnPoint point;
+  };
+
+  void remember(std::uint32_t stream, const PsnPoint& point);
   void add(Track& track, const PsnPoint& point);
   void keep(Track& track, const PsnPoint& point);
   void absorb(std::uint32_t from, std::uint32_t into);
@@ -66,6 +81,10 @@ class PsnTracks {
   [[nodiscard]] std::optional<std::int64_t> relative_psn(const Track& track, std::uint8_t requester, Psn psn) const;
 
   std::map<std::uint32_t, Track> tracks_;
+  std::map<std::uint32_t, std::uint32_t> absorbed_;  ///< streams that others took over, and which
+  std::vector<Latest> latest_;                       ///< a ring
+  std::size_t oldest_ = 0;                           ///< in it
+  std::uint64_t looks_ = 0;
   std::size_t kept_ = 0;
 };
 

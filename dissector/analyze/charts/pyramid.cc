@@ -3,7 +3,9 @@
 #include "analyze/charts/pyramid.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <utility>
 
 namespace roce::analyze {
 
@@ -16,6 +18,14 @@ std::uint64_t since(std::int64_t earlier, std::int64_t later) {
 
 // An empty interval has no least sample, but a window of a rate without anything is the least that there can be.
 void join(Bucket& into, const Bucket& other, Measure measure) {
+  if (measure == Measure::level) {
+    if (other.count == 0) return;
+    into.low = into.count == 0 ? other.low : std::min(into.low, other.low);
+    into.high = std::max(into.high, other.high);
+    into.sum = other.sum;
+    into.count += other.count;
+    return;
+  }
   if (measure == Measure::rate) {
     into.low = std::min(into.low, other.low);
   } else if (other.count != 0) {
@@ -26,7 +36,24 @@ void join(Bucket& into, const Bucket& other, Measure measure) {
   into.count += other.count;
 }
 
+// A value is in force until the next, in intervals without one, too.
+void hold(std::vector<Bucket>& buckets) {
+  std::uint64_t last = 0;
+  for (Bucket& bucket : buckets) {
+    if (bucket.count == 0) bucket = {last, last, last, 0};
+    bucket.low = std::min(bucket.low, last);
+    bucket.high = std::max(bucket.high, last);
+    last = bucket.sum;
+    bucket.count = 1;
+  }
+}
+
 }  // namespace
+
+std::string_view to_string(Measure measure) {
+  constexpr std::array<std::string_view, 5> kNames{"count", "rate", "sample", "time", "level"};
+  return kNames[static_cast<std::size_t>(measure)];
+}
 
 std::vector<Bucket> join_buckets(const std::vector<Bucket>& buckets, Measure measure, std::size_t factor) {
   std::vector<Bucket> joined;
@@ -50,6 +77,10 @@ void Pyramid::add(std::size_t series, std::int64_t time_ns, std::uint64_t value)
   const std::size_t at = place(time_ns);
   Series& to = series_[series];
   Bucket& bucket = to.buckets[at];
+  if (to.measure == Measure::level) {
+    to.total = std::max(to.total, value);
+    return join(bucket, {value, value, value, 1}, Measure::level);
+  }
   to.total += value;
   bucket.sum += value;
   if (to.measure != Measure::rate) {
@@ -74,6 +105,7 @@ void Pyramid::add_span(std::size_t series, std::int64_t begin_ns, std::int64_t e
   const std::uint64_t to = since(*start_ns_, end_ns);
   Series& spans = series_[series];
   spans.total += to - from;
+  if (spans.measure == Measure::time) return add_time(spans, from, to);
   close(spans);
   while (from < to) {
     Bucket& bucket = spans.buckets[static_cast<std::size_t>(from / width_ns_)];
@@ -87,6 +119,30 @@ void Pyramid::add_span(std::size_t series, std::int64_t begin_ns, std::int64_t e
       from = upto;
     }
     from = end;
+  }
+}
+
+// A span costs the same however long it is: of the intervals that it fills only the first has a mark, and the one after
+// the last. `count` is the number of spans that begin to fill there, less those that have ended.
+void Pyramid::add_time(Series& series, std::uint64_t from, std::uint64_t to) const {
+  const auto first = static_cast<std::size_t>(from / width_ns_);
+  const auto last = static_cast<std::size_t>((to - 1) / width_ns_);
+  if (first == last) {
+    series.buckets[first].sum += to - from;
+    return;
+  }
+  series.buckets[first].sum += (first + 1) * width_ns_ - from;
+  series.buckets[last].sum += to - last * width_ns_;
+  ++series.buckets[first + 1].count;
+  --series.buckets[last].count;
+}
+
+// Adds what the marks of `add_time` stand for.
+void Pyramid::fill(std::vector<Bucket>& buckets) const {
+  std::uint64_t filling = 0;
+  for (Bucket& bucket : buckets) {
+    filling += std::exchange(bucket.count, 0);
+    bucket.sum += filling * width_ns_;
   }
 }
 
@@ -134,6 +190,7 @@ void Pyramid::join_pairs() {
         bucket.count = bucket.sum != 0 ? 1 : 0;
       }
     }
+    if (each.measure == Measure::time) fill(each.buckets);
     close(each);
     // Only the windows that are not empty have been added up: whether one was is known from their number.
     each.buckets = join_buckets(each.buckets, each.measure == Measure::rate ? Measure::sample : each.measure, 2);
@@ -158,6 +215,8 @@ void Pyramid::add_window(Bucket& bucket, std::uint64_t sum, std::uint64_t window
 
 std::vector<Bucket> Pyramid::finest(const Series& series) const {
   std::vector<Bucket> buckets = series.buckets;
+  if (series.measure == Measure::time) fill(buckets);
+  if (series.measure == Measure::level) hold(buckets);
   if (series.measure != Measure::rate) return buckets;
   for (Bucket& bucket : buckets) {
     if (width_ns_ <= kWindow) {

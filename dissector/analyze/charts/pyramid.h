@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace roce::analyze {
@@ -13,13 +14,17 @@ enum class Measure : std::uint8_t {
   count,   ///< their sum: events
   rate,    ///< their sum, and the least and the highest sum of a window of `Pyramid::window_ns`
   sample,  ///< their number, the least and the highest
+  time,    ///< the sum of nanoseconds, of spans that may overlap
+  level,   ///< the least and the highest value in force: one holds until the next
 };
+
+[[nodiscard]] std::string_view to_string(Measure measure);
 
 /// The values of one series in one interval.
 struct Bucket {
-  std::uint64_t sum = 0;
-  std::uint64_t low = 0;    ///< of a rate: the least window, 0 if any was empty; of samples: the least
-  std::uint64_t high = 0;   ///< of a rate: the highest window; of samples: the highest
+  std::uint64_t sum = 0;    ///< of a level: the last value
+  std::uint64_t low = 0;    ///< of a rate: the least window, 0 if any was empty; of samples and levels: the least
+  std::uint64_t high = 0;   ///< of a rate: the highest window; of samples and levels: the highest
   std::uint64_t count = 0;  ///< of a rate: windows that are not empty; otherwise: values
 
   friend bool operator==(const Bucket&, const Bucket&) = default;
@@ -45,9 +50,9 @@ class Pyramid {
   explicit Pyramid(std::vector<Measure> measures);
 
   /// Adds a value. Times may come in any order; those of a rate mostly in theirs, as a window is closed when the next
-  /// one begins.
+  /// one begins, and those of a level in theirs.
   void add(std::size_t series, std::int64_t time_ns, std::uint64_t value);
-  /// Adds the nanoseconds from `begin_ns` up to `end_ns` to a rate, each where it is.
+  /// Adds the nanoseconds from `begin_ns` up to `end_ns` to a rate or a time, each where it is.
   void add_span(std::size_t series, std::int64_t begin_ns, std::int64_t end_ns);
   /// Makes the axis reach to a time, at which nothing is added.
   void reach(std::int64_t time_ns);
@@ -75,9 +80,11 @@ class Pyramid {
   };
 
   [[nodiscard]] std::size_t place(std::int64_t time_ns);
+  void add_time(Series& series, std::uint64_t from, std::uint64_t to) const;
   void extend_before(std::int64_t time_ns);
   void join_pairs();
   void close(Series& series) const;
+  void fill(std::vector<Bucket>& buckets) const;
   void add_window(Bucket& bucket, std::uint64_t sum, std::uint64_t windows) const;
   [[nodiscard]] std::vector<Bucket> finest(const Series& series) const;
 

@@ -38,6 +38,7 @@ OrderedJson series_json(std::size_t series, const Pyramid& pyramid, const std::v
   const SeriesInfo info = series_info(series);
   OrderedJson json;
   json["name"] = info.name;
+  json["measure"] = to_string(info.measure);
   json["total"] = pyramid.total(series);
   OrderedJson all = OrderedJson::array();
   for (const Pyramid::Level& level : levels) {
@@ -45,11 +46,12 @@ OrderedJson series_json(std::size_t series, const Pyramid& pyramid, const std::v
     OrderedJson one;
     if (info.measure == Measure::sample) {
       one["count"] = values_json(buckets, &Bucket::count);
-    } else {
+    } else if (info.measure != Measure::level) {
       one["sum"] = values_json(buckets, &Bucket::sum);
     }
     // Where each interval is one window, the least and the highest are the sum.
-    if (info.measure == Measure::sample || (info.measure == Measure::rate && level.width_ns > pyramid.window_ns())) {
+    if (info.measure == Measure::sample || info.measure == Measure::level ||
+        (info.measure == Measure::rate && level.width_ns > pyramid.window_ns())) {
       one["low"] = values_json(buckets, &Bucket::low);
       one["high"] = values_json(buckets, &Bucket::high);
     }
@@ -75,6 +77,7 @@ OrderedJson timeline_json(ReportSeries& series) {
     if (i < kPlainSeries || pyramid.total(i) != 0) all.push_back(series_json(i, pyramid, levels));
   }
   json["series"] = std::move(all);
+  json["waits_left_out"] = series.waits().uncounted_packets();
   return json;
 }
 
@@ -140,6 +143,7 @@ std::string report_json(const SummaryView& view, ReportSeries& series, bool is_l
   json["timeline"] = timeline_json(series);
   json["streams"] = streams_json(view);
   json["psn"] = psn_json(view, series);
+  json["slowest"] = slowest_json(view, series);
   json["latency"] = latency_curves_json(series);
   json["hosts"] = hosts_json(view);
   json["pauses"] = pauses_json(view, series);

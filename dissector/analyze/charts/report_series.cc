@@ -11,23 +11,21 @@ namespace roce::analyze {
 
 namespace {
 
-constexpr std::array<SeriesInfo, kAllSeries> kSeries{{{"goodput", Measure::rate},
-                                                      {"resent", Measure::count},
-                                                      {"lost", Measure::count},
-                                                      {"nak", Measure::count},
-                                                      {"rnr", Measure::count},
-                                                      {"ce", Measure::count},
-                                                      {"cnp", Measure::count},
-                                                      {"latency", Measure::sample},
-                                                      {"paused_0", Measure::rate},
-                                                      {"paused_1", Measure::rate},
-                                                      {"paused_2", Measure::rate},
-                                                      {"paused_3", Measure::rate},
-                                                      {"paused_4", Measure::rate},
-                                                      {"paused_5", Measure::rate},
-                                                      {"paused_6", Measure::rate},
-                                                      {"paused_7", Measure::rate},
-                                                      {"paused_all", Measure::rate}}};
+constexpr std::array<SeriesInfo, kAllSeries> kSeries{
+    {{"goodput", Measure::rate},      {"resent", Measure::count},
+     {"lost", Measure::count},        {"nak", Measure::count},
+     {"rnr", Measure::count},         {"ce", Measure::count},
+     {"cnp", Measure::count},         {"latency", Measure::sample},
+     {"under_way", Measure::level},   {"paused_0", Measure::rate},
+     {"paused_1", Measure::rate},     {"paused_2", Measure::rate},
+     {"paused_3", Measure::rate},     {"paused_4", Measure::rate},
+     {"paused_5", Measure::rate},     {"paused_6", Measure::rate},
+     {"paused_7", Measure::rate},     {"paused_all", Measure::rate},
+     {"wait_nothing", Measure::time}, {"wait_link", Measure::time},
+     {"wait_answers", Measure::time}, {"wait_application", Measure::time},
+     {"wait_credits", Measure::time}, {"wait_receiver", Measure::time},
+     {"wait_losses", Measure::time},  {"wait_pauses", Measure::time},
+     {"wait_rate", Measure::time},    {"wait_host", Measure::time}}};
 
 struct Counted {
   std::uint64_t TimeBin::*counter;
@@ -50,8 +48,11 @@ SeriesInfo series_info(std::size_t series) {
   return kSeries[series];
 }
 
-ReportSeries::ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second)
-    : next_(next), pyramid_(measures()), pauses_(link_bits_per_second) {}
+ReportSeries::ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second, std::size_t most_requesters)
+    : next_(next),
+      pyramid_(measures()),
+      pauses_(link_bits_per_second),
+      waits_(link_bits_per_second, most_requesters, this) {}
 
 void ReportSeries::on_packet(const AnalysedPacket& packet) {
   const analysis::Observation& seen = packet.observation;
@@ -67,7 +68,21 @@ void ReportSeries::on_packet(const AnalysedPacket& packet) {
     });
   }
   psns_.add(seen, packet.analysis);
+  if (packet.analysis.absorbed != analysis::kNoStream) {
+    under_way_.absorb(packet.analysis.absorbed, packet.analysis.stream);
+  }
+  waits_.observe(seen, packet.analysis);
   next_.on_packet(packet);
+}
+
+void ReportSeries::take(const analysis::WaitSpan& span) {
+  pyramid_.add_span(kFirstWait + static_cast<std::size_t>(span.wait), span.begin.time_since_epoch().count(),
+                    span.end.time_since_epoch().count());
+}
+
+void ReportSeries::take(const analysis::UnderWay& under_way) {
+  add(SeriesId::under_way, under_way.time, under_way.all);
+  under_way_.add(under_way);
 }
 
 void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
@@ -76,6 +91,10 @@ void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
   const std::uint64_t weight = weight_of(verdict);
   if (counter != nullptr && weight != 0) add(series->id, verdict.time, weight);
   psns_.add(verdict);
+  // Requests that nobody answers are in no queue any more.
+  if (verdict.kind == analysis::VerdictKind::no_answer || verdict.kind == analysis::VerdictKind::never_ready) {
+    waits_.give_up(verdict.stream, Time{Duration{latest_ns_}});
+  }
   next_.on_verdict(verdict);
 }
 
@@ -86,10 +105,12 @@ void ReportSeries::on_message(const analysis::Message& message) {
     latencies_[static_cast<std::size_t>(message.type)].add(latency);
     add(SeriesId::latency, message.finish, static_cast<std::uint64_t>(latency.count()));
   }
+  slowest_.add(message, psns_);
   next_.on_message(message);
 }
 
 void ReportSeries::finish() {
+  waits_.finish();
   pauses_.finish(latest_ns_, [this](const PauseSpan& span) {
     pyramid_.add_span(kPlainSeries + span.priority, span.begin_ns, span.end_ns);
   });

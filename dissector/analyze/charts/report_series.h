@@ -5,32 +5,37 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <vector>
 
+#include "analyze/charts/level_curves.h"
+#include "analyze/charts/message_stories.h"
 #include "analyze/charts/pause_spans.h"
 #include "analyze/charts/psn_tracks.h"
 #include "analyze/charts/pyramid.h"
 #include "analyze/run/analysis_run.h"
 #include "roce/analysis/histogram.h"
+#include "roce/analysis/waits.h"
 
 namespace roce::analyze {
 
 /// The series of a report.
-enum class SeriesId : std::uint8_t { goodput, resent, lost, nak, rnr, ce, cnp, latency, pause };
+enum class SeriesId : std::uint8_t { goodput, resent, lost, nak, rnr, ce, cnp, latency, under_way, pause };
 inline constexpr std::size_t kPlainSeries = static_cast<std::size_t>(SeriesId::pause);
-/// Behind the plain series, one for each priority, and one for PAUSE, which holds for all.
-inline constexpr std::size_t kAllSeries = kPlainSeries + analysis::PauseSummary::kAll + 1;
+/// Behind the plain series, one for each priority, and one for PAUSE, which holds for all; then one for each wait.
+inline constexpr std::size_t kFirstWait = kPlainSeries + analysis::PauseSummary::kAll + 1;
+inline constexpr std::size_t kAllSeries = kFirstWait + analysis::kWaits;
 
 struct SeriesInfo {
-  std::string_view name;
+  std::string_view name;  ///< of a wait: that of `to_string(WaitFor)` behind `wait_`
   Measure measure{};
 };
 [[nodiscard]] SeriesInfo series_info(std::size_t series);
 
 /// Follows an analysis and keeps what the plots of a report show, in bounded memory. Passes everything on.
-class ReportSeries final : public AnalysisConsumer {
+class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker {
  public:
-  /// `link_bits_per_second`: 0 unknown.
-  ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second);
+  /// `link_bits_per_second`: 0 unknown. `most_requesters`: as `waits` has.
+  ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second, std::size_t most_requesters);
 
   void go_on_from(const CarriedState& state) override { next_.go_on_from(state); }
   void on_packet(const AnalysedPacket& packet) override;
@@ -39,12 +44,15 @@ class ReportSeries final : public AnalysisConsumer {
   void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
   [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
 
-  /// Ends the pauses that are still in force; to be called once, when everything was seen.
+  /// Ends the pauses and waits that go on; to be called once, when everything was seen.
   void finish();
   [[nodiscard]] Pyramid& pyramid() { return pyramid_; }
   [[nodiscard]] const PauseSpans& pauses() const { return pauses_; }
   [[nodiscard]] std::int64_t start_ns() const { return pyramid_.start_ns(); }  ///< where the time axis begins
   [[nodiscard]] const PsnTracks& psns() const { return psns_; }
+  [[nodiscard]] std::vector<MessageStory> slowest() const { return slowest_.stories(psns_); }
+  [[nodiscard]] const UnderWayCurves& under_way() const { return under_way_; }
+  [[nodiscard]] const analysis::WaitSurvey& waits() const { return waits_; }
   /// Returns the latencies of completed messages, by type.
   [[nodiscard]] const std::array<analysis::Histogram, analysis::kMessageTypes>& latencies() const { return latencies_; }
 
@@ -53,11 +61,17 @@ class ReportSeries final : public AnalysisConsumer {
     pyramid_.add(static_cast<std::size_t>(series), time.time_since_epoch().count(), value);
   }
 
+  void take(const analysis::WaitSpan& span) override;
+  void take(const analysis::UnderWay& under_way) override;
+
   AnalysisConsumer& next_;
   std::int64_t latest_ns_ = std::numeric_limits<std::int64_t>::min();
   Pyramid pyramid_;
   PauseSpans pauses_;
   PsnTracks psns_;
+  MessageStories slowest_;
+  UnderWayCurves under_way_;
+  analysis::WaitSurvey waits_;
   std::array<analysis::Histogram, analysis::kMessageTypes> latencies_;
 };
 

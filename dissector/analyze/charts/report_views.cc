@@ -9,6 +9,7 @@
 
 #include "analyze/charts/host_pairs.h"
 #include "analyze/report/json_values.h"
+#include "analyze/report/message_row.h"
 #include "analyze/report/stream_text.h"
 
 namespace roce::analyze {
@@ -37,6 +38,20 @@ OrderedJson points_json(const std::vector<PsnPoint>& points, std::int64_t start_
   return json;
 }
 
+OrderedJson under_way_json(const LevelCurve* curve, std::int64_t start_ns) {
+  if (curve == nullptr) return nullptr;
+  OrderedJson low = OrderedJson::array();
+  OrderedJson high = OrderedJson::array();
+  for (const LevelCurve::Interval& interval : curve->intervals()) {
+    low.push_back(interval.low);
+    high.push_back(interval.high);
+  }
+  return OrderedJson{{"start_ns", curve->start_ns() - start_ns},
+                     {"width_ns", curve->width_ns()},
+                     {"low", std::move(low)},
+                     {"high", std::move(high)}};
+}
+
 std::string host_text(const Gid& host, const Names& names) {
   const std::string_view name = names.find(host);
   return name.empty() ? to_string(host) : std::string{name};
@@ -62,10 +77,37 @@ OrderedJson psn_json(const SummaryView& view, const ReportSeries& series) {
     graph["hosts"] = {host_text(stream->ends[0], view.names), host_text(stream->ends[1], view.names)};
     graph["packets"] = series.psns().packets(stream->stream);
     graph["points"] = points_json(points, series.start_ns());
+    graph["under_way"] = {under_way_json(series.under_way().curve(stream->stream, 0), series.start_ns()),
+                          under_way_json(series.under_way().curve(stream->stream, 1), series.start_ns())};
     graphs.push_back(std::move(graph));
   }
   json["graphs"] = std::move(graphs);
   return json;
+}
+
+OrderedJson slowest_json(const SummaryView& view, const ReportSeries& series) {
+  const std::vector<MessageStory> slowest = series.slowest();
+  StreamEnds ends;
+  for (const analysis::StreamSummary& stream : view.result.streams) {
+    const auto is_of = [&](const MessageStory& story) { return story.message.stream == stream.stream; };
+    if (std::ranges::any_of(slowest, is_of)) ends.learn(stream);
+  }
+  const SeenFiles files{view.result.files};
+  const MessagePlaces places{ends, files, view.names, text::Charset::utf8, view.result.counts.first_ns};
+  OrderedJson rows = OrderedJson::array();
+  for (const MessageStory& story : slowest) {
+    OrderedJson row;
+    row["message"] = message_json(story.message, places);
+    const std::array<Gid, 2> hosts = ends.ends(story.message.stream, 0);
+    row["hosts"] = {host_text(hosts[0], view.names), host_text(hosts[1], view.names)};
+    row["direction"] = story.message.direction;
+    row["start_ns"] = story.message.start.time_since_epoch().count() - series.start_ns();
+    row["first_psn"] = story.first_psn;
+    row["points"] = points_json(story.packets, series.start_ns());
+    row["left_out"] = story.left_out;
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 OrderedJson latency_curves_json(const ReportSeries& series) {

@@ -41,7 +41,7 @@ class ServingConsumer final : public AnalysisConsumer {
   ServingConsumer(AnalysisSession& session, serve::PageServer& server)
       : session_(session),
         server_(server),
-        series_(nobody_, session.link_bits_per_second()),
+        series_(nobody_, session.link_bits_per_second(), 2 * static_cast<std::size_t>(session.options().max_streams)),
         events_(::epoll_create1(EPOLL_CLOEXEC)) {
     watch(server.fd());
     session.following()->watch(events_, [this] { serve(); });

@@ -207,7 +207,9 @@ ExitCode run_summary(const SummaryOptions& options) {
   if (has_report && !file.open(options.common.report)) return ExitCode::failed;
   SummaryConsumer consumer{session};
   std::optional<ReportSeries> series;
-  if (has_report) series.emplace(consumer, session.link_bits_per_second());
+  if (has_report) {
+    series.emplace(consumer, session.link_bits_per_second(), 2 * static_cast<std::size_t>(options.common.max_streams));
+  }
   analysis::TrackerOptions tracker;
   tracker.keep_messages = has_report;
   tracker.keep_answers = false;

@@ -119,6 +119,61 @@ class Browser(unittest.TestCase):
         self.assertNotEqual(self.browser.run("document.querySelector('.psn .picture').ariaLabel"), label)
         self.quiet()
 
+    def waits(self, capture):
+        """The time of all requesters by what they waited for, as the command tells it."""
+        told = subprocess.run([ROCE_ANALYZE, "waits", "--json", capture], capture_output=True, text=True, timeout=60, check=True).stdout
+        sums = {}
+        for row in map(json.loads, told.splitlines()):
+            for name, wait in row.get("waits", {}).items():
+                sums[name] = sums.get(name, 0) + wait["time_ns"]
+        return {name: time for name, time in sums.items() if time}
+
+    def test_divides_the_time_by_what_limits(self):
+        for name in ("rc-drop-requests.tx", "rc-rnr.tx"):
+            capture = CAPTURES / f"softroce/{name}.pcap"
+            self.show(capture)
+            shown = self.browser.run("Object.fromEntries([...document.querySelectorAll('[data-series=waits] .key')].map(each => "
+                                     "[each.dataset.wait, Number(each.dataset.exact)]))")
+            self.assertEqual(shown, self.waits(capture))
+            label = self.browser.run("document.querySelector('.picture.band').ariaLabel")
+            self.assertRegex(label, r"^Limited by, 0\.000000 to [\d.]+ s: [A-Za-z ]+ \d")
+            # Each colour of the legend is in the picture.
+            painted = self.browser.run("(() => { const canvas = document.querySelector('.band canvas');"
+                                       "const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+                                       "return [...document.querySelectorAll('[data-series=waits] .swatch')].map(each => {"
+                                       "const colour = getComputedStyle(each).backgroundColor.match(/\\d+/g).map(Number); let n = 0;"
+                                       "for (let i = 0; i < data.length; i += 4) if (colour.every((value, c) => Math.abs(data[i + c] - value) < 8)) ++n;"
+                                       "return n; }); })()")
+            self.assertEqual(len(painted), len(shown))
+            for pixels in painted:
+                self.assertGreater(pixels, 0)
+            self.browser.run("(each => each.open = true)(document.querySelector('[data-series=waits] .data'))")
+            self.browser.settle()
+            self.assertGreater(self.browser.run("document.querySelectorAll('[data-series=waits] tbody tr').length"), 3)
+        self.quiet()
+
+    def test_tells_the_story_of_the_slowest_messages(self):
+        capture = CAPTURES / "softroce/rc-drop-requests.tx.pcap"
+        told = subprocess.run([ROCE_ANALYZE, "messages", "--top", "20", "--json", capture], capture_output=True, text=True, timeout=60, check=True).stdout
+        rows = [json.loads(line) for line in told.splitlines()]
+        self.show(capture)
+        shown = self.browser.run("[...document.querySelectorAll('.slowest tbody tr')].map(row => [...row.querySelectorAll('[data-exact]')]"
+                                 ".map(each => Number(each.dataset.exact)))")
+        keys = ("latency_ns", "stream", "bytes", "psn_count", "resent", "first_frame", "last_frame", "answer_frame")
+        self.assertEqual(shown, [[row[key] for key in keys] for row in rows])
+        self.browser.run("document.querySelector('.slowest button').click()")
+        self.browser.settle()
+        self.assertEqual(self.browser.run("location.hash"), "#slow=0")
+        ladder = self.browser.run("document.querySelector('.story').textContent")
+        for frame in (rows[0]["first_frame"], rows[0]["answer_frame"]):
+            self.assertIn(f"frame {frame}", ladder)
+        self.assertGreater(self.browser.run("document.querySelectorAll('.story .arrow.sent_again').length"), 0)
+        self.assertGreater(self.browser.run("document.querySelectorAll('.story .own').length"), 1)
+        # All plots show its time.
+        self.browser.run("document.querySelector('.story button').click()")
+        self.assertRegex(self.browser.run("location.hash"), r"[#&]t=0\.04\d+-0\.13\d+")
+        self.quiet()
+
     def test_shows_pauses(self):
         self.show(CAPTURES / "made/link-control.pcapng", "--link-speed", "100G")
         rows = self.browser.run("document.querySelectorAll('.pauses tbody tr').length")
@@ -138,6 +193,7 @@ class Browser(unittest.TestCase):
             self.assertNotEqual(before, after)
         ranges = {each.split(", ", 1)[1].split(" s:")[0] for each in zoomed}
         self.assertEqual(len(ranges), 1)
+        self.assertGreaterEqual(len(zoomed), 8)
         fragment = self.browser.run("location.hash")
         self.assertRegex(fragment, r"^#t=0\.02\d+-0\.05\d+$")
         self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap", fragment=fragment)

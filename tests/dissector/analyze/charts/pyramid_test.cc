@@ -109,6 +109,49 @@ TEST(Pyramid, AShortPauseOfAnHourFillsItsWindow) {
   for (const Pyramid::Level& level : pyramid.levels()) EXPECT_EQ(highest_of(level.series[0]), Pyramid::kWindow);
 }
 
+TEST(Pyramid, AddsUpSpansThatOverlap) {
+  // In short intervals and in long ones, which are made of joined ones.
+  for (const std::int64_t length : {std::int64_t{1'000'000}, 3600 * kSecond}) {
+    SCOPED_TRACE(length);
+    Pyramid pyramid{{Measure::time}};
+    std::uint64_t all = 0;
+    for (std::int64_t i = 0; i < 10; ++i) {
+      pyramid.add_span(0, i * (length / 10), length);
+      all += static_cast<std::uint64_t>(length - i * (length / 10));
+    }
+    EXPECT_EQ(pyramid.total(0), all);
+    for (const Pyramid::Level& level : pyramid.levels()) {
+      const std::vector<Bucket>& buckets = level.series[0];
+      EXPECT_EQ(sum_of(buckets), all);
+      EXPECT_EQ(buckets[buckets.size() / 20].sum, level.width_ns);
+      EXPECT_EQ(buckets[buckets.size() / 4].sum, 3 * level.width_ns);
+    }
+  }
+}
+
+TEST(Pyramid, ALevelHoldsUntilTheNextValue) {
+  Pyramid pyramid{{Measure::level}};
+  pyramid.reach(0);
+  pyramid.add(0, kSecond, 7);
+  pyramid.add(0, 1800 * kSecond, 400);
+  pyramid.add(0, 1800 * kSecond + 1, 5);
+  pyramid.add(0, 3000 * kSecond, 0);
+  pyramid.reach(3600 * kSecond);
+  EXPECT_EQ(pyramid.total(0), 400U);
+  for (const Pyramid::Level& level : pyramid.levels()) {
+    const std::vector<Bucket>& buckets = level.series[0];
+    const auto at = [&](std::int64_t seconds) {
+      return buckets[static_cast<std::size_t>(seconds * kSecond / static_cast<std::int64_t>(level.width_ns))];
+    };
+    EXPECT_EQ(at(900).low, 7U);
+    EXPECT_EQ(at(900).high, 7U);
+    EXPECT_EQ(at(1800).high, 400U);
+    EXPECT_EQ(at(1800).low, 5U);
+    EXPECT_EQ(at(2400).high, 5U);
+    EXPECT_EQ(at(3300).high, 0U);
+  }
+}
+
 TEST(Pyramid, TakesTimesInAnyOrder) {
   std::vector<std::int64_t> times;
   for (std::int64_t i = 0; i < 5000; ++i) times.push_back(i * i * 1000);

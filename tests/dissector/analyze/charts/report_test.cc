@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "dissector/analyze/frames.h"
 #include "dissector/analyze/program.h"
@@ -13,6 +14,7 @@ namespace roce::analyze::test {
 namespace {
 
 using nlohmann::json;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -25,6 +27,14 @@ std::uint64_t sum_of(const json& values) {
   std::uint64_t sum = 0;
   for (const json& value : values.is_object() ? values["of"] : values) sum += value.get<std::uint64_t>();
   return sum;
+}
+
+std::uint64_t highest_of(const json& values) {
+  std::uint64_t highest = 0;
+  for (const json& value : values.is_object() ? values["of"] : values) {
+    highest = std::max(highest, value.get<std::uint64_t>());
+  }
+  return highest;
 }
 
 class Report : public ProgramTest {
@@ -116,6 +126,64 @@ TEST_F(Report, HasTheLatenciesOfTheCommand) {
   }
 }
 
+TEST_F(Report, DividesTheTimeAsWaitsDoes) {
+  std::set<std::string> seen;
+  for (const char* name : {"rc-drop-requests.tx.pcap", "rc-ecn-ce.rx.pcap", "rc-rnr.tx.pcap", "rc-drop-random.rx.pcap",
+                           "rc-drop-read-middle.rx.pcap", "rc-mix-v4.tx.pcap", "rc-timeout.tx.pcap"}) {
+    SCOPED_TRACE(name);
+    std::map<std::string, std::uint64_t> told;
+    std::uint64_t most = 0;
+    std::uint64_t requesters = 0;
+    for (const std::string& line : lines(run({"waits", "--json", softroce(name)}).out)) {
+      const json row = json::parse(line);
+      if (!row.contains("waits")) continue;
+      ++requesters;
+      most = std::max(most, row["most_under_way"].get<std::uint64_t>());
+      for (const auto& [wait, time] : row["waits"].items()) told[wait] += time["time_ns"].get<std::uint64_t>();
+    }
+    const json shown = data({softroce(name)});
+    EXPECT_EQ(shown["timeline"]["waits_left_out"], 0);
+    for (const json& series : shown["timeline"]["series"]) {
+      const std::string called = series["name"];
+      if (called == "under_way") {
+        // Several together have as much under way as the one that has most, and no more than each could have.
+        EXPECT_GE(series["total"], most);
+        EXPECT_LE(series["total"], most * requesters);
+        EXPECT_EQ(highest_of(series["levels"][0]["high"]), series["total"]);
+      }
+      if (!called.starts_with("wait_")) continue;
+      const std::string wait = called.substr(5);
+      seen.insert(wait);
+      EXPECT_EQ(series["total"], told[wait]) << wait;
+      for (const json& level : series["levels"]) EXPECT_EQ(sum_of(level["sum"]), told[wait]) << wait;
+      told.erase(wait);
+    }
+    for (const auto& [wait, time] : told) EXPECT_EQ(time, 0U) << wait;
+  }
+  EXPECT_GE(seen.size(), 5U);
+}
+
+TEST_F(Report, DrawsWhatTheWorstConnectionsHaveUnderWay) {
+  const std::string file = softroce("rc-drop-requests.tx.pcap");
+  std::map<std::pair<std::uint64_t, std::string>, std::uint64_t> told;
+  for (const std::string& line : lines(run({"waits", "--json", file}).out)) {
+    const json row = json::parse(line);
+    if (row.contains("waits")) told[{row["stream"], row["source"]}] = row["most_under_way"];
+  }
+  const json graphs = data({file})["psn"]["graphs"];
+  std::size_t curves = 0;
+  for (const json& graph : graphs) {
+    for (std::size_t requester = 0; requester < 2; ++requester) {
+      const json& curve = graph["under_way"][requester];
+      if (curve.is_null()) continue;
+      ++curves;
+      EXPECT_EQ(highest_of(curve["high"]), (told[{graph["stream"], graph["hosts"][requester]}]));
+      EXPECT_EQ(curve["low"].size(), curve["high"].size());
+    }
+  }
+  EXPECT_EQ(curves, told.size());
+}
+
 TEST_F(Report, DrawsEachPacketOfAShortConnectionByItsPsn) {
   const std::string file = softroce("rc-drop-requests.tx.pcap");
   const json psn = data({file})["psn"];
@@ -155,6 +223,39 @@ TEST_F(Report, DrawsWhatWasNeverSeenWhereItIsMissing) {
     EXPECT_LT(points["psn"][i], 200);
   }
   EXPECT_EQ(lost, shown["summary"]["lost"]["before"]);
+}
+
+TEST_F(Report, ListsTheSlowestMessagesAsMessagesDoes) {
+  for (const char* name :
+       {"rc-drop-requests.tx.pcap", "rc-mix-v4.tx.pcap", "rc-drop-read-middle.rx.pcap", "rc-rnr.tx.pcap"}) {
+    SCOPED_TRACE(name);
+    const json shown = data({softroce(name)});
+    const std::vector<std::string> told = lines(run({"messages", "--top", "20", "--json", softroce(name)}).out);
+    ASSERT_EQ(shown["slowest"].size(), told.size());
+    ASSERT_FALSE(told.empty());
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      const json& slow = shown["slowest"][i];
+      const json& message = slow["message"];
+      EXPECT_EQ(message, json::parse(told[i]));
+      const std::vector<std::uint64_t> frames = slow["points"]["frame"];
+      EXPECT_THAT(frames, Contains(message["first_frame"].get<std::uint64_t>()));
+      EXPECT_THAT(frames, Contains(message["answer_frame"].get<std::uint64_t>()));
+      EXPECT_EQ(frames.front(), message["first_frame"]);
+      EXPECT_LE(frames.size(), 60U);
+      EXPECT_TRUE(std::is_sorted(slow["points"]["time"].begin(), slow["points"]["time"].end()));
+      // Each of its packets that was sent again is in its story.
+      std::uint64_t again = 0;
+      for (std::size_t k = 0; k < frames.size(); ++k) {
+        const std::string kind = shown["psn"]["kinds"][slow["points"]["kind"][k].get<std::size_t>()];
+        const std::int64_t psn = slow["points"]["psn"][k].get<std::int64_t>() - slow["first_psn"].get<std::int64_t>();
+        const bool is_own = psn >= 0 && psn < message["psn_count"].get<std::int64_t>();
+        if (is_own && (kind == "sent_again" || (kind == "lost" && frames[k] != message["first_frame"]))) ++again;
+      }
+      if (slow["left_out"] == 0) {
+        EXPECT_GE(again, message["resent"]);
+      }
+    }
+  }
 }
 
 TEST_F(Report, AddsUpWhatHostsSent) {

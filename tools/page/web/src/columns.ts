@@ -12,14 +12,6 @@ export interface Column {
   count: number;
 }
 
-export type Measure = "count" | "rate" | "sample";
-
-export function measureOf(series: Series): Measure {
-  const finest = series.levels[0];
-  if (finest?.count !== undefined) return "sample";
-  return series.levels.some((level) => level.high !== undefined) || series.name === "goodput" || series.name.startsWith("paused_") ? "rate" : "count";
-}
-
 /** Numbers of all intervals, each at its place. */
 export function dense(values: Values | undefined, size: number): Float64Array {
   const all = new Float64Array(size);
@@ -55,14 +47,14 @@ function unpack(values: LevelValues, width: number, size: number): Level {
 }
 
 export class SeriesColumns {
-  readonly measure: Measure;
+  readonly measure: Series["measure"];
   private readonly levels: (Level | undefined)[] = [];
 
   constructor(
     readonly series: Series,
     private readonly timeline: Timeline,
   ) {
-    this.measure = measureOf(series);
+    this.measure = series.measure;
   }
 
   /** The columns of a part of the axis, from `begin` to `end` nanoseconds: at most `most`, and none that is empty. */
@@ -75,7 +67,8 @@ export class SeriesColumns {
     // Columns begin at multiples of their width, so that nothing flickers when the view is moved.
     for (let i = from - (from % step); i < to; i += step) {
       const column = this.join(level, i, Math.min(i + step, level.size));
-      if (this.measure === "sample" ? column.count !== 0 : column.sum !== 0) columns.push(column);
+      const amount = { sample: column.count, level: column.high, count: column.sum, rate: column.sum, time: column.sum }[this.measure];
+      if (amount !== 0) columns.push(column);
     }
     return columns;
   }

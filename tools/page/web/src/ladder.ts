@@ -3,7 +3,6 @@
 import { element } from "./dom.ts";
 import * as format from "./format.ts";
 import { isAnswer, kNames, type Packet } from "./packets.ts";
-import type { PsnGraph } from "./types.ts";
 
 const kMost = 60;
 const kStep = 22;
@@ -18,14 +17,15 @@ function shape(name: string, attributes: Record<string, string | number>, text =
   return made;
 }
 
-export function ladder(graph: PsnGraph, packets: Packet[]): HTMLElement {
+/** Draws packets between two hosts; those for which `isOwn` is true stand out. */
+export function ladder(hosts: [string, string], packets: Packet[], isOwn: (packet: Packet) => boolean = () => false): HTMLElement {
   const shown = packets.slice(0, kMost);
   const height = (shown.length + 1) * kStep + 20;
-  const words = `${format.counted(shown.length, "packet", "packets")} between ${graph.hosts[0]} and ${graph.hosts[1]}`;
+  const words = `${format.counted(shown.length, "packet", "packets")} between ${hosts[0]} and ${hosts[1]}`;
   const svg = shape("svg", { viewBox: `0 0 860 ${height}`, width: 860, height, role: "img", "aria-label": words });
   for (const [x, host] of [
-    [kLeft, graph.hosts[0]],
-    [kRight, graph.hosts[1]],
+    [kLeft, hosts[0]],
+    [kRight, hosts[1]],
   ] as const) {
     svg.append(shape("text", { x, y: 14, "text-anchor": "middle", class: "host" }, host));
     svg.append(shape("line", { x1: x, y1: 22, x2: x, y2: height, class: "rail" }));
@@ -42,7 +42,7 @@ export function ladder(graph: PsnGraph, packets: Packet[]): HTMLElement {
     if (packet.kind === "lost") svg.append(shape("text", { x: end, y: y + 9, "text-anchor": "middle", class: "cross" }, "✕"));
     else svg.append(shape("polygon", { points: tip, class: `tip ${packet.kind}` }));
     svg.append(shape("text", { x: kLeft - 12, y: y + 5, "text-anchor": "end", class: "time" }, `${format.seconds(packet.time / 1e9)}`));
-    svg.append(shape("text", { x: kRight + 14, y: y + 5, class: `what ${packet.kind}` }, `${kNames[packet.kind]}, relative PSN ${packet.psn}, frame ${packet.frame}`));
+    svg.append(shape("text", { x: kRight + 14, y: y + 5, class: `what ${packet.kind}${isOwn(packet) ? " own" : ""}` }, `${kNames[packet.kind]}, relative PSN ${packet.psn}, frame ${packet.frame}`));
   });
   const rest = packets.length - shown.length;
   return element("div", { class: "rungs wide" }, svg, rest === 0 ? null : element("p", { class: "hint" }, `${format.count(rest)} more are not drawn: zoom in.`));

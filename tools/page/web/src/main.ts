@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Puts the page together.
+import { BandPlot } from "./band.ts";
 import { element } from "./dom.ts";
 import { hosts } from "./hosts.ts";
 import { latency } from "./latency.ts";
@@ -8,6 +9,7 @@ import { PauseView } from "./pauses.ts";
 import { Plot, zoomButtons } from "./plot.ts";
 import { plotInfo, plotOrder } from "./plot_info.ts";
 import { PsnView } from "./psn.ts";
+import { SlowestView } from "./slowest.ts";
 import { StreamTable } from "./table.ts";
 import { findings, lacks, top } from "./top.ts";
 import type { Report } from "./types.ts";
@@ -29,7 +31,9 @@ function show(report: Report): void {
   const table = new StreamTable(streams, view);
   const psn = new PsnView(report, view);
   const pauses = new PauseView(report, view);
-  const drawn = [...timeline.series].sort((a, b) => plotOrder(a.name) - plotOrder(b.name));
+  const slowest = new SlowestView(report, view);
+  const band = new BandPlot(timeline, view);
+  const drawn = timeline.series.filter((series) => series.measure !== "time").sort((a, b) => plotOrder(a.name) - plotOrder(b.name));
   const plots = drawn.filter((series) => series.total !== 0).map((series) => new Plot(series, timeline, view));
   const none = drawn.filter((series) => series.total === 0).map((series) => plotInfo(series.name).title.toLowerCase().replace(/\b(nak|rnr|cnp|ce)\b/g, (word) => word.toUpperCase()));
 
@@ -47,17 +51,20 @@ function show(report: Report): void {
       "Over time",
       element("p", { class: "hint" }, `Seconds since ${timeline.start}. Drag to zoom, double-click for the whole time; with the keyboard: arrows, + and −, 0. The address of the page keeps the view.`),
       plots.length === 0 ? null : zoomButtons(view),
-      ...plots.map((plot) => plot.root),
+      ...plots.slice(0, 1).map((plot) => plot.root),
+      band.isEmpty ? null : band.root,
+      ...plots.slice(1).map((plot) => plot.root),
       none.length === 0 ? null : element("p", { class: "none" }, `Not in the capture: ${none.join(", ")}.`),
     ),
     ...optional(pauses.isEmpty ? null : section("pauses", "Pauses", element("p", { class: "hint" }, "When stations had paused their link partner, in the time shown above."), pauses.root)),
     ...optional(psn.isEmpty ? null : section("psn", "PSN over time", element("p", { class: "hint" }, "The packets of the worst connections, in the time shown above."), psn.root)),
     ...optional(latency(report), (part) => section("latency", "Latency of messages", part)),
+    ...optional(slowest.isEmpty ? null : section("slowest", "Slowest messages", element("p", { class: "hint" }, "From the first packet to the answer. A ladder shows the packets of both hosts in that time; those of the message are bold."), slowest.root)),
     ...optional(hosts(report), (part) => section("hosts", "Who with whom", part)),
     section("connections", "Connections", table.root, left),
     element("footer", {}, `Made by ${report.program}. Plots: uPlot, whose licence is in this file.`),
   );
-  const draw = () => [...plots, pauses, psn].forEach((part) => part.draw());
+  const draw = () => [...plots, ...(band.isEmpty ? [] : [band]), pauses, psn].forEach((part) => part.draw());
   draw();
   table.drawRows();
   let waiting = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The packets of a PSN graph, without a document.
-import type { PsnGraph } from "./types.ts";
+import type { Points } from "./types.ts";
 
 export interface Packet {
   time: number; // nanoseconds since the start of the axis
@@ -30,7 +30,7 @@ export function isAnswer(packet: Packet): boolean {
 }
 
 /** The packets of one requester, or of both, with what answers them. */
-export function packetsOf(graph: PsnGraph, kinds: string[], requester?: number): Packet[] {
+export function packetsOf(graph: { points: Points }, kinds: string[], requester?: number): Packet[] {
   const { time, psn, frame, kind, count } = graph.points;
   const all: Packet[] = [];
   time.forEach((at, i) => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One plot over the common time axis: uPlot has the axes, the cursor and the selection; the columns are drawn here.
-import uPlot from "uplot";
+import type uPlot from "uplot";
+import { Chart, colourOf, onKey } from "./chart.ts";
 import { SeriesColumns, type Column } from "./columns.ts";
 import { button, element } from "./dom.ts";
 import * as format from "./format.ts";
@@ -9,7 +10,6 @@ import type { Series, Timeline } from "./types.ts";
 import { moved, zoomed, type View } from "./view.ts";
 
 const kHeight = 112;
-const kAxis = 72;
 const kRows = 200;
 // Steps of an axis that counts.
 const kWhole = Array.from({ length: 15 }, (_, i) => [1, 2, 5].map((digit) => digit * 10 ** i)).flat();
@@ -20,7 +20,7 @@ export class Plot {
   private readonly picture = element("div", { class: "picture", role: "img", tabindex: 0 });
   private readonly readout = element("output", { class: "readout" });
   private readonly data = element("details", { class: "data" }, element("summary", {}, "Data"));
-  private chart: uPlot | undefined;
+  private readonly chart: Chart;
   private shown: Column[] = [];
 
   constructor(
@@ -43,101 +43,59 @@ export class Plot {
       this.picture,
       this.data,
     );
+    this.chart = new Chart(this.picture, view, () => ({
+      height: kHeight,
+      y: { space: 36, ...(this.isWhole ? { incrs: kWhole } : {}), values: (_, splits) => splits.map((at) => heightText(this.columns, at)) },
+      range: (highest) => [0, this.top(highest)],
+      paint: (chart) => this.paint(chart),
+      point: (chart) => this.point(chart),
+    }));
     this.data.addEventListener("toggle", () => this.fillData());
-    this.picture.addEventListener("keydown", (event) => this.onKey(event));
+    this.picture.addEventListener("keydown", (event) => onKey(event, view));
     view.onChange(() => this.update());
   }
 
   /** Draws; to be called when the plot is in the document. */
   draw(): void {
-    const width = this.picture.clientWidth;
-    if (this.chart === undefined) {
-      this.chart = new uPlot(this.options(width), this.values(), this.picture);
-      this.update();
-    } else if (this.chart.width !== width) {
-      this.chart.setSize({ width, height: kHeight });
-      this.update();
-    } else {
-      this.chart.redraw(false, true);
-    }
+    this.chart.draw(this.values());
+    this.describe();
   }
 
   private update(): void {
-    const { begin, end } = this.view.range;
-    const text = sentence(this.columns, this.timeline, begin, end);
-    this.picture.setAttribute("aria-label", text);
+    this.chart.show(this.values());
+    this.describe();
     if (this.data.open) this.fillData();
-    if (this.chart === undefined) return;
-    this.chart.batch(() => {
-      this.chart?.setData(this.values(), false);
-      this.chart?.setScale("x", { min: begin / 1e9, max: end / 1e9 });
-    });
+  }
+
+  private describe(): void {
+    const { begin, end } = this.view.range;
+    this.picture.setAttribute("aria-label", sentence(this.columns, this.timeline, begin, end));
+  }
+
+  private get isWhole(): boolean {
+    return this.columns.measure === "count" || this.columns.measure === "level";
   }
 
   private values(): uPlot.AlignedData {
     const { begin, end } = this.view.range;
-    const most = Math.max(100, this.picture.clientWidth - kAxis);
-    this.shown = this.columns.columns(begin, end, most);
+    this.shown = this.columns.columns(begin, end, this.chart.width);
     const times = this.shown.map((column) => (column.begin + column.end) / 2e9);
     return [times, this.shown.map((column) => heights(column, this.columns, this.timeline).high)];
   }
 
-  private options(width: number): uPlot.Options {
-    const colour = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name);
-    const axis = { stroke: colour("--faint"), font: "12px system-ui, sans-serif", grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
-    return {
-      width,
-      height: kHeight,
-      legend: { show: false },
-      padding: [8, 28, 0, 0],
-      scales: {
-        x: { time: false, range: () => [this.view.range.begin / 1e9, this.view.range.end / 1e9] },
-        y: { range: (_, __, highest) => [0, this.top(highest)] },
-      },
-      axes: [
-        { ...axis, size: 26, gap: 8, space: 90, values: (_, splits) => splits.map((at) => `${format.seconds(at, (splits[1] ?? 1) - (splits[0] ?? 0))} s`) },
-        { ...axis, size: kAxis, gap: 6, space: 36, incrs: this.columns.measure === "count" ? kWhole : undefined, values: (_, splits) => splits.map((at) => heightText(this.columns, at)) },
-      ],
-      series: [{}, { paths: () => null, points: { show: false } }],
-      cursor: {
-        y: false,
-        // The others follow the view, and would otherwise zoom into the selection once more.
-        sync: { key: "time", filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
-        drag: { x: true, y: false, setScale: false },
-        points: { show: false },
-        bind: {
-          dblclick: () => () => {
-            this.view.showAll();
-            return null;
-          },
-        },
-      },
-      hooks: {
-        draw: [(chart) => this.paint(chart)],
-        setSelect: [(chart) => this.select(chart)],
-        setCursor: [(chart) => this.point(chart)],
-      },
-    };
-  }
-
   private top(highest: number | null): number {
     if (highest === null || highest <= 0) return 1;
-    if (this.columns.measure === "count") return Math.max(highest * 1.1, 2);
+    if (this.isWhole) return Math.max(highest * 1.1, 2);
     return highest * 1.1;
   }
 
   // A column is at least two pixels high and wide: a single event of an hour is seen.
   private paint(chart: uPlot): void {
-    const { ctx, bbox } = chart;
+    const { ctx } = chart;
     const ratio = devicePixelRatio || 1;
-    const colour = getComputedStyle(document.documentElement).getPropertyValue(plotInfo(this.columns.series.name).colour);
     const x = (ns: number) => chart.valToPos(ns / 1e9, "x", true);
     const y = (value: number) => chart.valToPos(value, "y", true);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
-    ctx.fillStyle = colour;
+    ctx.fillStyle = colourOf(plotInfo(this.columns.series.name).colour);
     for (const column of this.shown) {
       const { low, high, mean } = heights(column, this.columns, this.timeline);
       const left = Math.round(x(column.begin));
@@ -153,18 +111,10 @@ export class Plot {
         if (high > mean) bar(mean, high, 0.25);
         bar(high, high, 1);
       } else {
+        if (this.columns.measure === "level" && low > 0) bar(0, low, 0.25);
         bar(low, high, 1);
       }
     }
-    ctx.restore();
-  }
-
-  private select(chart: uPlot): void {
-    const { left, width } = chart.select;
-    if (width < 2) return;
-    const range = { begin: chart.posToVal(left, "x") * 1e9, end: chart.posToVal(left + width, "x") * 1e9 };
-    chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.view.show(range);
   }
 
   private point(chart: uPlot): void {
@@ -185,22 +135,8 @@ export class Plot {
     const text = (value: number) => heightText(this.columns, value);
     if (this.columns.measure === "count") return format.count(column.sum);
     if (this.columns.measure === "rate") return high > low ? `${text(mean)} (${text(low)} to ${text(high)})` : text(mean);
+    if (this.columns.measure === "level") return high > low ? `${text(low)} to ${text(high)}` : text(high);
     return high > low ? `${text(low)} to ${text(high)}, ${format.count(column.count)} messages` : text(high);
-  }
-
-  private onKey(event: KeyboardEvent): void {
-    const range = this.view.range;
-    const next = {
-      ArrowLeft: moved(range, -0.25),
-      ArrowRight: moved(range, 0.25),
-      "+": zoomed(range, 0.5),
-      "=": zoomed(range, 0.5),
-      "-": zoomed(range, 2),
-      "0": { begin: 0, end: this.view.whole },
-    }[event.key];
-    if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    this.view.show(next);
   }
 
   private fillData(): void {

@@ -15,6 +15,7 @@ export interface PlotInfo {
 const kInfos: PlotInfo[] = [
   { name: "goodput", title: "Goodput", colour: "--goodput", one: "", many: "" },
   { name: "latency", title: "Message latency", colour: "--latency", one: "message", many: "messages" },
+  { name: "under_way", title: "Under way", colour: "--cnp", one: "packet", many: "packets" },
   { name: "resent", title: "Sent again", colour: "--resent", one: "packet sent again", many: "packets sent again" },
   { name: "lost", title: "Lost", colour: "--lost", one: "packet lost", many: "packets lost" },
   { name: "nak", title: "NAK", colour: "--nak", one: "NAK", many: "NAKs" },
@@ -38,7 +39,7 @@ export function plotOrder(name: string): number {
 
 /** The heights of a column, in the unit of the plot's axis. */
 export function heights(column: Column, columns: SeriesColumns, timeline: Timeline): { low: number; high: number; mean: number } {
-  if (columns.measure === "sample") return { low: column.low, high: column.high, mean: column.high };
+  if (columns.measure === "sample" || columns.measure === "level") return { low: column.low, high: column.high, mean: column.high };
   if (columns.measure === "count") return { low: 0, high: column.sum, mean: column.sum };
   const unit = columns.series.name === "goodput" ? 8e9 : 1;
   const window = timeline.window_ns;
@@ -47,7 +48,7 @@ export function heights(column: Column, columns: SeriesColumns, timeline: Timeli
 
 export function heightText(columns: SeriesColumns, value: number): string {
   if (columns.measure === "sample") return format.duration(value);
-  if (columns.measure === "count") return format.shortCount(value);
+  if (columns.measure === "count" || columns.measure === "level") return format.shortCount(value);
   return columns.series.name === "goodput" ? format.bitRate(value) : format.percent(value);
 }
 
@@ -56,6 +57,7 @@ export function totalText(columns: SeriesColumns): string {
   const { name, total } = columns.series;
   const info = plotInfo(name);
   if (name === "goodput") return format.bytes(total);
+  if (columns.measure === "level") return `at most ${format.counted(total, info.one, info.many)}`;
   if (columns.measure === "sample") {
     const messages = columns.columns(0, Infinity, Infinity).reduce((sum, column) => sum + column.count, 0);
     return format.counted(messages, info.one, info.many);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PSN over time, as tcptrace draws it for TCP; and the same packets as a ladder.
-import uPlot from "uplot";
+import type uPlot from "uplot";
+import { Chart, colourOf, onKey } from "./chart.ts";
 import { button, element } from "./dom.ts";
 import * as format from "./format.ts";
 import { ladder } from "./ladder.ts";
 import { between, isAnswer, kNames, packetsOf, tally, type Packet } from "./packets.ts";
 import type { PsnGraph, Report } from "./types.ts";
-import { moved, zoomed, type View } from "./view.ts";
+import { UnderWayPlot } from "./under_way.ts";
+import type { View } from "./view.ts";
 
 const kHeight = 340;
-const kAxis = 72;
 const kColours: Record<string, string> = {
   sent: "--goodput",
   sent_again: "--resent",
@@ -37,7 +38,8 @@ export class PsnView {
   private readonly readout = element("output", { class: "readout" });
   private readonly ladder = element("details", { class: "data ladder" }, element("summary", {}, "Ladder of the packets shown"));
   private readonly note = element("p", { class: "hint" });
-  private chart: uPlot | undefined;
+  private readonly chart: Chart;
+  private readonly underWay: UnderWayPlot;
   private packets: Packet[] = [];
   private shown: Packet[] = [];
 
@@ -54,12 +56,22 @@ export class PsnView {
       }
     }
     this.root = element("div", { class: "psn", "data-series": "psn" }, element("div", { class: "toolbar" }, this.chooser, button("All of it", () => this.showAll()), this.readout), this.legend, this.picture, this.note, this.ladder);
+    this.underWay = new UnderWayPlot(view);
+    this.root.append(this.underWay.root);
+    this.chart = new Chart(this.picture, view, () => ({
+      height: kHeight,
+      y: { space: 40, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? format.count(at) : "")) },
+      range: () => this.heights(),
+      ownHeight: true,
+      paint: (chart) => this.paint(chart),
+      point: (chart) => this.point(chart),
+    }));
     this.chooser.addEventListener("change", () => {
       view.keep("psn", this.chooser.value);
       this.choose();
     });
     this.ladder.addEventListener("toggle", () => this.fillLadder());
-    this.picture.addEventListener("keydown", (event) => this.onKey(event));
+    this.picture.addEventListener("keydown", (event) => onKey(event, view));
     view.onChange(() => this.choose());
   }
 
@@ -69,15 +81,9 @@ export class PsnView {
 
   draw(): void {
     if (this.isEmpty) return;
-    const width = this.picture.clientWidth;
-    if (this.chart === undefined) {
-      this.chart = new uPlot(this.options(width), [[], []], this.picture);
-      this.choose();
-    } else if (this.chart.width !== width) {
-      this.chart.setSize({ width, height: kHeight });
-    } else {
-      this.chart.redraw(false, true);
-    }
+    this.choose();
+    this.chart.draw(this.values());
+    this.underWay.draw();
   }
 
   private get choice(): Choice | undefined {
@@ -95,11 +101,12 @@ export class PsnView {
     this.shown = between(this.packets, begin, end);
     this.describe();
     if (this.ladder.open) this.fillLadder();
-    this.chart?.batch(() => {
-      this.chart?.setData([this.shown.map((packet) => packet.time / 1e9), this.shown.map((packet) => packet.psn)], false);
-      this.chart?.setScale("x", { min: begin / 1e9, max: end / 1e9 });
-      this.chart?.setScale("y", this.heights());
-    });
+    this.chart.show(this.values());
+    this.underWay.show(choice.graph.under_way[choice.requester] ?? null);
+  }
+
+  private values(): uPlot.AlignedData {
+    return [this.shown.map((packet) => packet.time / 1e9), this.shown.map((packet) => packet.psn)];
   }
 
   private describe(): void {
@@ -110,16 +117,16 @@ export class PsnView {
     this.picture.setAttribute("aria-label", `PSN over time, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${words === "" ? "nothing" : words}.`);
   }
 
-  private heights(): { min: number; max: number } {
+  private heights(): [number, number] {
     let min = Infinity;
     let max = -Infinity;
     for (const packet of this.shown) {
       min = Math.min(min, packet.psn);
       max = Math.max(max, packet.psn + packet.count);
     }
-    if (min > max) return { min: 0, max: 1 };
+    if (min > max) return [0, 1];
     const edge = Math.max(1, (max - min) * 0.04);
-    return { min: min - edge, max: max + edge };
+    return [min - edge, max + edge];
   }
 
   private showAll(): void {
@@ -130,61 +137,18 @@ export class PsnView {
     this.view.show({ begin: first.time - edge, end: last.time + edge });
   }
 
-  private options(width: number): uPlot.Options {
-    const colour = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name);
-    const axis = { stroke: colour("--faint"), font: "12px system-ui, sans-serif", grid: { stroke: colour("--grid"), width: 1 }, ticks: { show: false } };
-    return {
-      width,
-      height: kHeight,
-      legend: { show: false },
-      padding: [8, 28, 0, 0],
-      scales: {
-        x: { time: false, range: () => [this.view.range.begin / 1e9, this.view.range.end / 1e9] },
-        y: {
-          range: () => {
-            const { min, max } = this.heights();
-            return [min, max];
-          },
-        },
-      },
-      axes: [
-        { ...axis, size: 26, gap: 8, space: 90, values: (_, splits) => splits.map((at) => `${format.seconds(at, (splits[1] ?? 1) - (splits[0] ?? 0))} s`) },
-        { ...axis, size: kAxis, gap: 6, space: 40, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? format.count(at) : "")) },
-      ],
-      series: [{}, { paths: () => null, points: { show: false } }],
-      cursor: {
-        sync: { key: "time", scales: ["x", null], filters: { pub: (type) => type === "mousemove" || type === "mouseleave" } },
-        drag: { x: true, y: false, setScale: false },
-        points: { show: false },
-        bind: {
-          dblclick: () => () => {
-            this.view.showAll();
-            return null;
-          },
-        },
-      },
-      hooks: { draw: [(chart) => this.paint(chart)], setSelect: [(chart) => this.select(chart)], setCursor: [(chart) => this.point(chart)] },
-    };
-  }
-
   private paint(chart: uPlot): void {
-    const { ctx, bbox } = chart;
+    const { ctx } = chart;
     const ratio = devicePixelRatio || 1;
-    const style = getComputedStyle(document.documentElement);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
     ctx.lineWidth = 1.5 * ratio;
-    this.paintAcknowledged(chart, style.getPropertyValue("--cnp"));
+    this.paintAcknowledged(chart, colourOf("--cnp"));
     // Faults are drawn last, so that nothing hides it.
+    const colours = new Map(Object.entries(kColours).map(([kind, name]) => [kind, colourOf(name)]));
     const rank = (packet: Packet) => ["sent", "read_response", "answered", "copy", "late", "sent_again", "rnr_nak", "nak", "lost"].indexOf(packet.kind);
     for (const packet of [...this.shown].sort((a, b) => rank(a) - rank(b))) {
-      const colour = style.getPropertyValue(kColours[packet.kind] ?? "--faint");
-      ctx.fillStyle = ctx.strokeStyle = colour;
+      ctx.fillStyle = ctx.strokeStyle = colours.get(packet.kind) ?? "";
       mark(ctx, packet.kind, chart.valToPos(packet.time / 1e9, "x", true), chart.valToPos(packet.psn, "y", true), ratio);
     }
-    ctx.restore();
   }
 
   // The line of what was acknowledged: it goes up with each answer, and right until the next.
@@ -206,14 +170,6 @@ export class PsnView {
     ctx.globalAlpha = 1;
   }
 
-  private select(chart: uPlot): void {
-    const { left, width } = chart.select;
-    if (width < 2) return;
-    const range = { begin: chart.posToVal(left, "x") * 1e9, end: chart.posToVal(left + width, "x") * 1e9 };
-    chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.view.show(range);
-  }
-
   private point(chart: uPlot): void {
     const { left = -1, top = -1 } = chart.cursor;
     let nearest: Packet | undefined;
@@ -231,15 +187,7 @@ export class PsnView {
     this.ladder.querySelector(".rungs")?.remove();
     const choice = this.choice;
     if (!this.ladder.open || choice === undefined) return;
-    this.ladder.append(ladder(choice.graph, this.shown));
-  }
-
-  private onKey(event: KeyboardEvent): void {
-    const range = this.view.range;
-    const next = { ArrowLeft: moved(range, -0.25), ArrowRight: moved(range, 0.25), "+": zoomed(range, 0.5), "=": zoomed(range, 0.5), "-": zoomed(range, 2), "0": { begin: 0, end: this.view.whole } }[event.key];
-    if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    this.view.show(next);
+    this.ladder.append(ladder(choice.graph.hosts, this.shown));
   }
 }
 

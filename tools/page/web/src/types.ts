@@ -13,7 +13,8 @@ export interface LevelValues {
 
 export interface Series {
   name: string;
-  total: number;
+  measure: "count" | "rate" | "sample" | "time" | "level";
+  total: number; // of a level: the highest
   levels: LevelValues[];
 }
 
@@ -22,6 +23,7 @@ export interface Timeline {
   window_ns: number;
   levels: { width_ns: number; size: number }[];
   series: Series[];
+  waits_left_out: number; // packets of requesters whose waits were not followed
 }
 
 export interface Finding {
@@ -65,12 +67,58 @@ export interface Streams {
   left_out: number;
 }
 
+/** The least and the highest value in consecutive intervals. */
+export interface LevelCurve {
+  start_ns: number; // since the start of the axis
+  width_ns: number;
+  low: number[];
+  high: number[];
+}
+
+/** Packets, one column for each property. */
+export interface Points {
+  time: number[];
+  psn: number[];
+  frame: number[];
+  kind: number[];
+  requester: number[];
+  count: number[];
+}
+
 export interface PsnGraph {
   stream: number;
   ends: string;
   hosts: [string, string];
   packets: number;
-  points: { time: number[]; psn: number[]; frame: number[]; kind: number[]; requester: number[]; count: number[] };
+  points: Points;
+  under_way: (LevelCurve | null)[]; // by requester
+}
+
+/** A slow message, and its packets. */
+export interface SlowMessage {
+  message: {
+    stream: number;
+    ends: string;
+    message: number | null;
+    type: string;
+    start: string;
+    first_frame: number | null;
+    last_frame: number | null;
+    answer_frame: number | null;
+    first_psn: number;
+    psn_count: number;
+    bytes: number;
+    resent: number;
+    latency_ns: number | null;
+    end: string;
+    file: string | null;
+  };
+  hosts: [string, string];
+  direction: number;
+  start_ns: number;
+  first_psn: number; // from the first PSN of its requester
+  points: Points;
+  left_out: number;
 }
 
 export interface LatencyCurve {
@@ -106,6 +154,7 @@ export interface Report {
   timeline: Timeline;
   streams: Streams;
   psn: { kinds: string[]; graphs: PsnGraph[] };
+  slowest: SlowMessage[];
   latency: { shares: number[]; curves: LatencyCurve[] };
   hosts: { names: string[]; pairs: HostPair[] };
   pauses: { stations: PauseStation[]; spans: PauseSpan[]; left_out: number };

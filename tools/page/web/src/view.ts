@@ -85,6 +85,12 @@ export class View {
     this.write();
   }
 
+  /** Keeps a value, and tells everybody. */
+  change(key: string, value: string): void {
+    this.keep(key, value);
+    for (const listener of this.listeners) listener();
+  }
+
   /** Takes over what a fragment says. */
   read(fragment: string): void {
     this.values.clear();

@@ -12,6 +12,7 @@ const graph: PsnGraph = {
   hosts: ["a", "b"],
   packets: 5,
   points: { time: [10, 20, 20, 30, 40], psn: [0, 1, 0, 1, 7], frame: [1, 2, 3, 4, 5], kind: [0, 0, 4, 1, 0], requester: [0, 0, 0, 0, 1], count: [1, 1, 1, 1, 1] },
+  under_way: [null, null],
 };
 
 test("packets belong to their requester", () => {
