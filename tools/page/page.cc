@@ -2,6 +2,8 @@
 // One HTML file of our components and a program's data.
 #include "page/page.h"
 
+#include <algorithm>
+
 #include "page/template.h"
 
 namespace roce::page {
@@ -19,20 +21,24 @@ std::optional<std::string_view> why_unavailable() {
 
 std::string escape_for_script(std::string_view json) {
   // In JSON these occur only in strings. U+2028 and U+2029 end lines of JavaScript, but not of JSON.
-  constexpr std::string_view kSeparators = "\xE2\x80";
   std::string escaped;
   escaped.reserve(json.size());
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    if (json[i] == '<') {
-      escaped += "\\u003c";
-    } else if (json.substr(i, 2) == kSeparators && i + 2 < json.size() &&
-               (json[i + 2] == '\xA8' || json[i + 2] == '\xA9')) {
-      escaped += json[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else {
-      escaped += json[i];
-    }
+  const auto has_mark = [](char c) { return c == '<' || c == '\xE2'; };
+  std::size_t begin = 0;
+  for (auto at = std::ranges::find_if(json, has_mark); at != json.end();
+       at = std::find_if(at + 1, json.end(), has_mark)) {
+    const auto place = static_cast<std::size_t>(at - json.begin());
+    const std::string_view mark = json.substr(place, 3);
+    std::string_view escape;
+    if (*at == '<') escape = "\\u003c";
+    if (mark == "\xE2\x80\xA8") escape = "\\u2028";
+    if (mark == "\xE2\x80\xA9") escape = "\\u2029";
+    if (escape.empty()) continue;
+    escaped += json.substr(begin, place - begin);
+    escaped += escape;
+    begin = place + (*at == '<' ? 1 : mark.size());
   }
+  escaped += json.substr(begin);
   return escaped;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
 
 namespace roce::analyze {
@@ -34,28 +35,24 @@ void LevelCurve::add(std::int64_t time_ns, std::uint64_t value) {
 }
 
 void UnderWayCurves::add(const analysis::UnderWay& under_way) {
-  auto found = streams_.find(under_way.stream);
-  if (found == streams_.end()) {
-    if (streams_.size() >= kStreams) return;
-    found = streams_.try_emplace(under_way.stream).first;
-  }
-  found->second[under_way.direction].add(under_way.time.time_since_epoch().count(), under_way.psns);
+  std::array<LevelCurve, 2>* const curves = streams_.find_or_make(under_way.stream);
+  if (curves == nullptr) return;
+  (*curves)[under_way.direction].add(under_way.time.time_since_epoch().count(), under_way.psns);
 }
 
 void UnderWayCurves::absorb(std::uint32_t from, std::uint32_t into) {
-  auto old = streams_.extract(from);
-  if (old.empty()) return;
-  std::array<LevelCurve, 2>& curves = streams_[into];
+  const std::unique_ptr<std::array<LevelCurve, 2>> old = streams_.extract(from);
+  std::array<LevelCurve, 2>* const curves = old == nullptr ? nullptr : streams_.find_or_make(into);
+  if (curves == nullptr) return;
   for (std::size_t direction = 0; direction < 2; ++direction) {
-    LevelCurve& curve = curves[direction];
-    if (curve.intervals().empty()) curve = std::move(old.mapped()[1 - direction]);
+    LevelCurve& curve = (*curves)[direction];
+    if (curve.intervals().empty()) curve = std::move((*old)[1 - direction]);
   }
 }
 
 const LevelCurve* UnderWayCurves::curve(std::uint32_t stream, std::uint8_t direction) const {
-  const auto found = streams_.find(stream);
-  if (found == streams_.end() || found->second[direction].intervals().empty()) return nullptr;
-  return &found->second[direction];
+  const std::array<LevelCurve, 2>* const curves = streams_.find(stream);
+  return curves == nullptr || (*curves)[direction].intervals().empty() ? nullptr : &(*curves)[direction];
 }
 
 }  // namespace roce::analyze

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
+#include "analyze/charts/by_stream.h"
 #include "roce/analysis/waits.h"
 
 namespace roce::analyze {
@@ -52,7 +52,7 @@ class UnderWayCurves {
   [[nodiscard]] const LevelCurve* curve(std::uint32_t stream, std::uint8_t direction) const;
 
  private:
-  std::map<std::uint32_t, std::array<LevelCurve, 2>> streams_;
+  ByStream<std::array<LevelCurve, 2>> streams_{kStreams};
 };
 
 }  // namespace roce::analyze

@@ -3,6 +3,7 @@
 #include "analyze/charts/psn_tracks.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 
 namespace roce::analyze {
@@ -69,12 +70,9 @@ void PsnTracks::add(const analysis::Observation& seen, const analysis::PacketAna
   const bool is_request = known.role == PacketRole::request;
   if (known.stream == analysis::kNoStream || seen.icrc_bad || (!is_request && known.role != PacketRole::response))
     return;
-  auto found = tracks_.find(known.stream);
-  if (found == tracks_.end()) {
-    if (tracks_.size() >= kStreams) return;
-    found = tracks_.emplace(known.stream, Track{}).first;
-  }
-  Track& track = found->second;
+  Track* const found = tracks_.find_or_make(known.stream);
+  if (found == nullptr) return;
+  Track& track = *found;
   PsnPoint point;
   point.time_ns = seen.time.time_since_epoch().count();
   point.psn = known.relative_psn;
@@ -105,8 +103,16 @@ void PsnTracks::add(Track& track, const PsnPoint& point) {
     keep(track, point);
     return;
   }
-  if (track.recent.size() == kAround) track.recent.pop_front();
-  track.recent.push_back(point);
+  put_aside(track, point);
+}
+
+void PsnTracks::put_aside(Track& track, const PsnPoint& point) {
+  if (track.recent.size() < kAround) {
+    track.recent.push_back(point);
+    return;
+  }
+  track.recent[track.oldest] = point;
+  track.oldest = (track.oldest + 1) % kAround;
 }
 
 void PsnTracks::keep(Track& track, const PsnPoint& point) {
@@ -117,11 +123,14 @@ void PsnTracks::keep(Track& track, const PsnPoint& point) {
 
 void PsnTracks::add(const analysis::Verdict& verdict) {
   if (!is_finding(verdict)) return;
-  const auto found = tracks_.find(verdict.stream);
-  if (found == tracks_.end()) return;
-  Track& track = found->second;
-  for (const PsnPoint& point : track.recent) keep(track, point);
+  Track* const found = tracks_.find(verdict.stream);
+  if (found == nullptr) return;
+  Track& track = *found;
+  for (std::size_t i = 0; i < track.recent.size(); ++i) {
+    keep(track, track.recent[(track.oldest + i) % track.recent.size()]);
+  }
   track.recent.clear();
+  track.oldest = 0;
   track.follows = kAround;
   mark_lost(track, verdict);
 }
@@ -159,23 +168,23 @@ std::optional<std::int64_t> PsnTracks::relative_psn(const Track& track, std::uin
 }
 
 std::optional<std::int64_t> PsnTracks::relative_psn(std::uint32_t stream, std::uint8_t requester, Psn psn) const {
-  const auto found = tracks_.find(stream);
-  return found == tracks_.end() ? std::nullopt : relative_psn(found->second, requester, psn);
+  const Track* const found = tracks_.find(stream);
+  return found == nullptr ? std::nullopt : relative_psn(*found, requester, psn);
 }
 
 // A flow that turned out to be direction 1 of a stream: it was direction 0 of its own.
 void PsnTracks::absorb(std::uint32_t from, std::uint32_t into) {
-  const auto found = tracks_.find(from);
-  if (found == tracks_.end()) return;
-  Track old = std::move(found->second);
-  tracks_.erase(found);
-  absorbed_[from] = into;
-  Track& track = tracks_[into];
+  const std::unique_ptr<Track> absorbed = tracks_.extract(from);
+  if (absorbed == nullptr) return;
+  const Track& old = *absorbed;
   kept_ -= old.kept.size();
+  Track* const found = tracks_.find_or_make(into);
+  if (found == nullptr) return;
+  Track& track = *found;
+  absorbed_[from] = into;
   for (const PsnPoint& point : old.kept) keep(track, turned(point));
-  for (const PsnPoint& point : old.recent) {
-    if (track.recent.size() == kAround) track.recent.pop_front();
-    track.recent.push_back(turned(point));
+  for (std::size_t i = 0; i < old.recent.size(); ++i) {
+    put_aside(track, turned(old.recent[(old.oldest + i) % old.recent.size()]));
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (track.first_psn[i]) continue;
@@ -186,9 +195,9 @@ void PsnTracks::absorb(std::uint32_t from, std::uint32_t into) {
 }
 
 std::vector<PsnPoint> PsnTracks::points(std::uint32_t stream) const {
-  const auto found = tracks_.find(stream);
-  if (found == tracks_.end()) return {};
-  std::vector<PsnPoint> points = found->second.kept;
+  const Track* const found = tracks_.find(stream);
+  if (found == nullptr) return {};
+  std::vector<PsnPoint> points = found->kept;
   std::stable_sort(points.begin(), points.end(),
                    [](const PsnPoint& a, const PsnPoint& b) { return a.time_ns < b.time_ns; });
   return points;
@@ -197,13 +206,13 @@ std::vector<PsnPoint> PsnTracks::points(std::uint32_t stream) const {
 std::vector<PsnPoint> PsnTracks::points_between(std::uint32_t stream, std::uint8_t requester, std::int64_t first_ns,
                                                 std::int64_t last_ns) {
   std::vector<PsnPoint> points;
-  const auto found = tracks_.find(stream);
-  if (found == tracks_.end()) return points;
+  const Track* const found = tracks_.find(stream);
+  if (found == nullptr) return points;
   const auto take = [&](const PsnPoint& point) {
     if (point.requester == requester && point.time_ns >= first_ns && point.time_ns <= last_ns) points.push_back(point);
   };
-  std::ranges::for_each(found->second.kept, take);
-  std::ranges::for_each(found->second.recent, take);
+  std::ranges::for_each(found->kept, take);
+  std::ranges::for_each(found->recent, take);
   std::optional<std::uint32_t> earlier;
   for (const auto& [from, into] : absorbed_) {
     if (into == stream) earlier = from;
@@ -219,8 +228,8 @@ std::vector<PsnPoint> PsnTracks::points_between(std::uint32_t stream, std::uint8
 }
 
 std::uint64_t PsnTracks::packets(std::uint32_t stream) const {
-  const auto found = tracks_.find(stream);
-  return found == tracks_.end() ? 0 : found->second.packets;
+  const Track* const found = tracks_.find(stream);
+  return found == nullptr ? 0 : found->packets;
 }
 
 }  // namespace roce::analyze

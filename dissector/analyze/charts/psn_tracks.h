@@ -3,12 +3,12 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "analyze/charts/by_stream.h"
 #include "roce/analysis/tracker.h"
 
 namespace roce::analyze {
@@ -60,8 +60,9 @@ class PsnTracks {
  private:
   struct Track {
     std::vector<PsnPoint> kept;
-    std::deque<PsnPoint> recent;  ///< the newest that are not kept
-    std::size_t follows = 0;      ///< points that are still to be kept after a finding
+    std::vector<PsnPoint> recent;  ///< a ring of the newest that are not kept
+    std::size_t oldest = 0;        ///< in `recent`
+    std::size_t follows = 0;       ///< points that are still to be kept after a finding
     std::uint64_t packets = 0;
     std::array<std::optional<std::uint32_t>, 2> first_psn{};  ///< of each requester
     std::array<std::int64_t, 2> latest{};                     ///< newest relative PSN of each requester
@@ -74,13 +75,14 @@ class PsnTracks {
   };
 
   void remember(std::uint32_t stream, const PsnPoint& point);
+  static void put_aside(Track& track, const PsnPoint& point);
   void add(Track& track, const PsnPoint& point);
   void keep(Track& track, const PsnPoint& point);
   void absorb(std::uint32_t from, std::uint32_t into);
   void mark_lost(Track& track, const analysis::Verdict& verdict);
   [[nodiscard]] std::optional<std::int64_t> relative_psn(const Track& track, std::uint8_t requester, Psn psn) const;
 
-  std::map<std::uint32_t, Track> tracks_;
+  ByStream<Track> tracks_{kStreams};
   std::map<std::uint32_t, std::uint32_t> absorbed_;  ///< streams that others took over, and which
   std::vector<Latest> latest_;                       ///< a ring
   std::size_t oldest_ = 0;                           ///< in it

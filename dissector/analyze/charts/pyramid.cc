@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 namespace roce::analyze {
@@ -76,7 +75,7 @@ Pyramid::Pyramid(std::vector<Measure> measures) {
 void Pyramid::add(std::size_t series, std::int64_t time_ns, std::uint64_t value) {
   const std::size_t at = place(time_ns);
   Series& to = series_[series];
-  Bucket& bucket = to.buckets[at];
+  Bucket& bucket = bucket_at(to, at);
   if (to.measure == Measure::level) {
     to.total = std::max(to.total, value);
     return join(bucket, {value, value, value, 1}, Measure::level);
@@ -87,7 +86,7 @@ void Pyramid::add(std::size_t series, std::int64_t time_ns, std::uint64_t value)
     bucket.low = bucket.count == 0 ? value : std::min(bucket.low, value);
     bucket.high = std::max(bucket.high, value);
     ++bucket.count;
-  } else if (width_ns_ > kWindow) {
+  } else if (width_ns() > kWindow) {
     const std::uint64_t window = since(*start_ns_, time_ns) / kWindow;
     if (window != to.open.number) {
       close(to);
@@ -108,10 +107,10 @@ void Pyramid::add_span(std::size_t series, std::int64_t begin_ns, std::int64_t e
   if (spans.measure == Measure::time) return add_time(spans, from, to);
   close(spans);
   while (from < to) {
-    Bucket& bucket = spans.buckets[static_cast<std::size_t>(from / width_ns_)];
-    const std::uint64_t end = std::min(to, (from / width_ns_ + 1) * width_ns_);
+    Bucket& bucket = bucket_at(spans, static_cast<std::size_t>(from >> shift_));
+    const std::uint64_t end = std::min(to, ((from >> shift_) + 1) << shift_);
     bucket.sum += end - from;
-    while (width_ns_ > kWindow && from < end) {
+    while (width_ns() > kWindow && from < end) {
       const std::uint64_t window_end = (from / kWindow + 1) * kWindow;
       const bool is_whole = from % kWindow == 0 && window_end <= end;
       const std::uint64_t upto = is_whole ? end - end % kWindow : std::min(window_end, end);
@@ -125,14 +124,15 @@ void Pyramid::add_span(std::size_t series, std::int64_t begin_ns, std::int64_t e
 // A span costs the same however long it is: of the intervals that it fills only the first has a mark, and the one after
 // the last. `count` is the number of spans that begin to fill there, less those that have ended.
 void Pyramid::add_time(Series& series, std::uint64_t from, std::uint64_t to) const {
-  const auto first = static_cast<std::size_t>(from / width_ns_);
-  const auto last = static_cast<std::size_t>((to - 1) / width_ns_);
+  const auto first = static_cast<std::size_t>(from >> shift_);
+  const auto last = static_cast<std::size_t>((to - 1) >> shift_);
+  bucket_at(series, last);
   if (first == last) {
     series.buckets[first].sum += to - from;
     return;
   }
-  series.buckets[first].sum += (first + 1) * width_ns_ - from;
-  series.buckets[last].sum += to - last * width_ns_;
+  series.buckets[first].sum += (first + 1) * width_ns() - from;
+  series.buckets[last].sum += to - last * width_ns();
   ++series.buckets[first + 1].count;
   --series.buckets[last].count;
 }
@@ -142,7 +142,7 @@ void Pyramid::fill(std::vector<Bucket>& buckets) const {
   std::uint64_t filling = 0;
   for (Bucket& bucket : buckets) {
     filling += std::exchange(bucket.count, 0);
-    bucket.sum += filling * width_ns_;
+    bucket.sum += filling * width_ns();
   }
 }
 
@@ -159,31 +159,34 @@ std::size_t Pyramid::place(std::int64_t time_ns) {
   if (!start_ns_) start_ns_ = time_ns;
   if (time_ns < *start_ns_) extend_before(time_ns);
   const std::uint64_t offset = since(*start_ns_, time_ns);
-  while (offset / width_ns_ >= kMost) join_pairs();
-  const auto at = static_cast<std::size_t>(offset / width_ns_);
-  if (at >= size_) {
-    size_ = at + 1;
-    for (Series& each : series_) each.buckets.resize(size_);
-  }
+  while (offset >> shift_ >= kMost) join_pairs();
+  const auto at = static_cast<std::size_t>(offset >> shift_);
+  size_ = std::max(size_, at + 1);
   return at;
 }
 
+Bucket& Pyramid::bucket_at(Series& series, std::size_t at) const {
+  if (at >= series.buckets.size()) series.buckets.resize(at + 1);
+  return series.buckets[at];
+}
+
 void Pyramid::extend_before(std::int64_t time_ns) {
-  const auto missing = [&] { return (since(time_ns, *start_ns_) + width_ns_ - 1) / width_ns_; };
+  const auto missing = [&] { return (since(time_ns, *start_ns_) + width_ns() - 1) / width_ns(); };
   while (missing() + size_ > kMost) join_pairs();
   const auto count = static_cast<std::size_t>(missing());
   for (Series& each : series_) {
     close(each);
     each.open = {};
+    if (each.buckets.empty()) continue;
     each.buckets.insert(each.buckets.begin(), count, Bucket{});
   }
   size_ += count;
-  start_ns_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(*start_ns_) - count * width_ns_);
+  start_ns_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(*start_ns_) - count * width_ns());
 }
 
 void Pyramid::join_pairs() {
   for (Series& each : series_) {
-    if (each.measure == Measure::rate && width_ns_ == kWindow) {
+    if (each.measure == Measure::rate && width_ns() == kWindow) {
       // So far each interval was one window.
       for (Bucket& bucket : each.buckets) {
         bucket.low = bucket.high = bucket.sum;
@@ -196,12 +199,12 @@ void Pyramid::join_pairs() {
     each.buckets = join_buckets(each.buckets, each.measure == Measure::rate ? Measure::sample : each.measure, 2);
   }
   size_ = (size_ + 1) / 2;
-  width_ns_ *= 2;
+  ++shift_;
 }
 
 void Pyramid::close(Series& series) const {
   if (series.open.sum == 0) return;
-  const std::uint64_t at = series.open.number * kWindow / width_ns_;
+  const std::uint64_t at = series.open.number * kWindow / width_ns();
   if (at < series.buckets.size()) add_window(series.buckets[static_cast<std::size_t>(at)], series.open.sum, 1);
   series.open.sum = 0;
 }
@@ -210,18 +213,20 @@ void Pyramid::add_window(Bucket& bucket, std::uint64_t sum, std::uint64_t window
   if (windows == 0) return;
   bucket.low = bucket.count == 0 ? sum : std::min(bucket.low, sum);
   bucket.high = std::max(bucket.high, sum);
-  bucket.count = std::min(bucket.count + windows, width_ns_ / kWindow);
+  bucket.count = std::min(bucket.count + windows, width_ns() / kWindow);
 }
 
 std::vector<Bucket> Pyramid::finest(const Series& series) const {
   std::vector<Bucket> buckets = series.buckets;
+  if (buckets.empty()) return buckets;
+  buckets.resize(size_);
   if (series.measure == Measure::time) fill(buckets);
   if (series.measure == Measure::level) hold(buckets);
   if (series.measure != Measure::rate) return buckets;
   for (Bucket& bucket : buckets) {
-    if (width_ns_ <= kWindow) {
+    if (width_ns() <= kWindow) {
       bucket.low = bucket.high = bucket.sum;
-    } else if (bucket.count < width_ns_ / kWindow) {
+    } else if (bucket.count < width_ns() / kWindow) {
       bucket.low = 0;
     }
   }
@@ -230,13 +235,15 @@ std::vector<Bucket> Pyramid::finest(const Series& series) const {
 
 std::vector<Pyramid::Level> Pyramid::levels() {
   std::vector<Level> all(1);
-  all.front().width_ns = width_ns_;
+  all.front().width_ns = width_ns();
+  all.front().size = size_;
   for (Series& each : series_) {
     close(each);
     all.front().series.push_back(finest(each));
   }
-  while (all.back().series.empty() ? false : all.back().series.front().size() > kFewest * kFactor) {
+  while (all.back().size > kFewest * kFactor) {
     Level next;
+    next.size = (all.back().size + kFactor - 1) / kFactor;
     next.width_ns = all.back().width_ns * kFactor;
     for (std::size_t i = 0; i < series_.size(); ++i) {
       next.series.push_back(join_buckets(all.back().series[i], series_[i].measure, kFactor));

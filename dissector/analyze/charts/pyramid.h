@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,7 +45,8 @@ class Pyramid {
 
   struct Level {
     std::uint64_t width_ns = 0;
-    std::vector<std::vector<Bucket>> series;
+    std::size_t size = 0;                     ///< intervals
+    std::vector<std::vector<Bucket>> series;  ///< empty where nothing was added; otherwise one bucket for each interval
   };
 
   explicit Pyramid(std::vector<Measure> measures);
@@ -61,9 +63,9 @@ class Pyramid {
   [[nodiscard]] std::vector<Level> levels();
   [[nodiscard]] std::uint64_t total(std::size_t series) const;
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_.value_or(0); }
-  [[nodiscard]] std::uint64_t width_ns() const { return width_ns_; }
+  [[nodiscard]] std::uint64_t width_ns() const { return std::uint64_t{1} << shift_; }
   /// Returns the length over which rates are taken.
-  [[nodiscard]] std::uint64_t window_ns() const { return width_ns_ < kWindow ? width_ns_ : kWindow; }
+  [[nodiscard]] std::uint64_t window_ns() const { return width_ns() < kWindow ? width_ns() : kWindow; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
@@ -76,10 +78,11 @@ class Pyramid {
     Measure measure{};
     std::uint64_t total = 0;
     OpenWindow open;
-    std::vector<Bucket> buckets;
+    std::vector<Bucket> buckets;  ///< up to the last one that anything was added to
   };
 
   [[nodiscard]] std::size_t place(std::int64_t time_ns);
+  Bucket& bucket_at(Series& series, std::size_t at) const;
   void add_time(Series& series, std::uint64_t from, std::uint64_t to) const;
   void extend_before(std::int64_t time_ns);
   void join_pairs();
@@ -89,7 +92,7 @@ class Pyramid {
   [[nodiscard]] std::vector<Bucket> finest(const Series& series) const;
 
   std::vector<Series> series_;
-  std::uint64_t width_ns_ = kFinest;
+  unsigned shift_ = std::countr_zero(kFinest);  ///< the length of an interval is a power of two
   std::size_t size_ = 0;
   std::optional<std::int64_t> start_ns_;
 };

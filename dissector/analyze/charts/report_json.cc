@@ -2,8 +2,11 @@
 // The data of a report as JSON, for the page that draws it.
 #include "analyze/charts/report_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analyze/charts/report_views.h"
 #include "analyze/report/json_values.h"
@@ -17,68 +20,84 @@ namespace {
 using analysis::StreamSummary;
 using analysis::VerdictKind;
 
-/// Numbers of consecutive intervals; only those that are not 0, if they are few.
-OrderedJson values_json(const std::vector<Bucket>& buckets, std::uint64_t Bucket::*member) {
+// The values are written as text at once: there may be a million of them.
+void append(std::string& out, std::uint64_t value) {
+  out += fmt::format_int(value).c_str();
+}
+
+/// Appends numbers of consecutive intervals; only those that are not 0, if they are few.
+void append_values(std::string& out, const std::vector<Bucket>& buckets, std::uint64_t Bucket::*member) {
   const auto filled = std::count_if(buckets.begin(), buckets.end(), [&](const Bucket& b) { return b.*member != 0; });
-  OrderedJson values = OrderedJson::array();
-  if (static_cast<std::size_t>(filled) * 3 > buckets.size()) {
-    for (const Bucket& bucket : buckets) values.push_back(bucket.*member);
-    return values;
+  const bool has_all = static_cast<std::size_t>(filled) * 3 > buckets.size();
+  const auto append_each = [&](bool is_place) {
+    bool is_first = true;
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      if (!has_all && buckets[i].*member == 0) continue;
+      if (!std::exchange(is_first, false)) out += ',';
+      append(out, is_place ? i : buckets[i].*member);
+    }
+  };
+  if (!has_all) {
+    out += R"({"at":[)";
+    append_each(true);
+    out += R"(],"of":[)";
+    append_each(false);
+    out += "]}";
+    return;
   }
-  OrderedJson at = OrderedJson::array();
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    if (buckets[i].*member == 0) continue;
-    at.push_back(i);
-    values.push_back(buckets[i].*member);
-  }
-  return OrderedJson{{"at", std::move(at)}, {"of", std::move(values)}};
+  out += '[';
+  append_each(false);
+  out += ']';
 }
 
-OrderedJson series_json(std::size_t series, const Pyramid& pyramid, const std::vector<Pyramid::Level>& levels) {
+void append_level(std::string& out, const std::vector<Bucket>& buckets, Measure measure, bool has_windows) {
+  char separator = '{';
+  const auto add = [&](std::string_view name, std::uint64_t Bucket::*member) {
+    out += fmt::format(R"({}"{}":)", std::exchange(separator, ','), name);
+    append_values(out, buckets, member);
+  };
+  if (measure == Measure::sample) {
+    add("count", &Bucket::count);
+  } else if (measure != Measure::level) {
+    add("sum", &Bucket::sum);
+  }
+  // Where each interval is one window, the least and the highest are the sum.
+  if (measure == Measure::sample || measure == Measure::level || (measure == Measure::rate && has_windows)) {
+    add("low", &Bucket::low);
+    add("high", &Bucket::high);
+  }
+  out += '}';
+}
+
+void append_series(std::string& out, std::size_t series, const Pyramid& pyramid,
+                   const std::vector<Pyramid::Level>& levels) {
   const SeriesInfo info = series_info(series);
-  OrderedJson json;
-  json["name"] = info.name;
-  json["measure"] = to_string(info.measure);
-  json["total"] = pyramid.total(series);
-  OrderedJson all = OrderedJson::array();
+  out += fmt::format(R"({{"name":"{}","measure":"{}","total":{},"levels":[)", info.name, to_string(info.measure),
+                     pyramid.total(series));
   for (const Pyramid::Level& level : levels) {
-    const std::vector<Bucket>& buckets = level.series[series];
-    OrderedJson one;
-    if (info.measure == Measure::sample) {
-      one["count"] = values_json(buckets, &Bucket::count);
-    } else if (info.measure != Measure::level) {
-      one["sum"] = values_json(buckets, &Bucket::sum);
-    }
-    // Where each interval is one window, the least and the highest are the sum.
-    if (info.measure == Measure::sample || info.measure == Measure::level ||
-        (info.measure == Measure::rate && level.width_ns > pyramid.window_ns())) {
-      one["low"] = values_json(buckets, &Bucket::low);
-      one["high"] = values_json(buckets, &Bucket::high);
-    }
-    all.push_back(std::move(one));
+    if (&level != &levels.front()) out += ',';
+    append_level(out, level.series[series], info.measure, level.width_ns > pyramid.window_ns());
   }
-  json["levels"] = std::move(all);
-  return json;
+  out += "]}";
 }
 
-OrderedJson timeline_json(ReportSeries& series) {
+void append_timeline(std::string& out, ReportSeries& series) {
   Pyramid& pyramid = series.pyramid();
   const std::vector<Pyramid::Level> levels = pyramid.levels();
-  OrderedJson json;
-  json["start"] = utc_text(pyramid.start_ns());
-  json["window_ns"] = pyramid.window_ns();
-  OrderedJson axes = OrderedJson::array();
+  out += fmt::format(R"({{"start":"{}","window_ns":{},"waits_left_out":{},"levels":[)", utc_text(pyramid.start_ns()),
+                     pyramid.window_ns(), series.waits().uncounted_packets());
   for (const Pyramid::Level& level : levels) {
-    axes.push_back(OrderedJson{{"width_ns", level.width_ns}, {"size", level.series.front().size()}});
+    if (&level != &levels.front()) out += ',';
+    out += fmt::format(R"({{"width_ns":{},"size":{}}})", level.width_ns, level.size);
   }
-  json["levels"] = std::move(axes);
-  OrderedJson all = OrderedJson::array();
+  out += R"(],"series":[)";
+  bool is_first = true;
   for (std::size_t i = 0; i < kAllSeries; ++i) {
-    if (i < kPlainSeries || pyramid.total(i) != 0) all.push_back(series_json(i, pyramid, levels));
+    if (i >= kPlainSeries && pyramid.total(i) == 0) continue;
+    if (!std::exchange(is_first, false)) out += ',';
+    append_series(out, i, pyramid, levels);
   }
-  json["series"] = std::move(all);
-  json["waits_left_out"] = series.waits().uncounted_packets();
-  return json;
+  out += "]}";
 }
 
 std::uint64_t sum(const StreamSummary& stream, std::uint64_t analysis::DirectionSummary::*member) {
@@ -136,18 +155,23 @@ OrderedJson streams_json(const SummaryView& view) {
 }  // namespace
 
 std::string report_json(const SummaryView& view, ReportSeries& series, bool is_live) {
-  OrderedJson json;
-  json["program"] = "roce-analyze " ROCE_VERSION;
-  json["live"] = is_live;
-  json["summary"] = summary_json(view);
-  json["timeline"] = timeline_json(series);
-  json["streams"] = streams_json(view);
-  json["psn"] = psn_json(view, series);
-  json["slowest"] = slowest_json(view, series);
-  json["latency"] = latency_curves_json(series);
-  json["hosts"] = hosts_json(view);
-  json["pauses"] = pauses_json(view, series);
-  return json_line(json);
+  std::string json = R"({"timeline":)";
+  append_timeline(json, series);
+  const auto add = [&](std::string_view name, const OrderedJson& value) {
+    json += fmt::format(R"(,"{}":)", name);
+    json += json_line(value);
+  };
+  add("program", "roce-analyze " ROCE_VERSION);
+  add("live", is_live);
+  add("summary", summary_json(view));
+  add("streams", streams_json(view));
+  add("psn", psn_json(view, series));
+  add("slowest", slowest_json(view, series));
+  add("latency", latency_curves_json(series));
+  add("hosts", hosts_json(view));
+  add("pauses", pauses_json(view, series));
+  json += "}\n";
+  return json;
 }
 
 }  // namespace roce::analyze

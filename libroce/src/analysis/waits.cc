@@ -47,14 +47,15 @@ Duration WaitSummary::all() const {
 }
 
 void WaitSurvey::Burst::add(Time time, std::uint32_t length) {
-  const auto& oldest = last[count % kPackets];
+  auto& oldest = last[count % kPackets];
   if (count >= kPackets && time > oldest.first) {
-    std::uint64_t bytes = 0;
-    for (const auto& [when, size] : last) bytes += size;
     const double ns_a_byte = static_cast<double>((time - oldest.first).count()) / static_cast<double>(bytes);
     if (least_ns_a_byte == 0 || ns_a_byte < least_ns_a_byte) least_ns_a_byte = ns_a_byte;
   }
-  last[count++ % kPackets] = {time, length};
+  bytes += length;
+  bytes -= oldest.second;
+  oldest = {time, length};
+  ++count;
 }
 
 void WaitSurvey::Requester::on_cnp(Time time) {
@@ -153,9 +154,17 @@ void WaitSurvey::observe(const Observation& packet, const PacketAnalysis& analys
   }
 }
 
-WaitSurvey::Requester* WaitSurvey::find(Key key, const Observation& packet, bool is_request) {
+WaitSurvey::Requester* WaitSurvey::known(Key key) {
+  auto& [recent, requester] = recent_requesters_[(key.first * 2 + key.second) % recent_requesters_.size()];
+  if (requester != nullptr && recent == key) return requester;
   const auto found = requesters_.find(key);
-  if (found != requesters_.end()) return &found->second;
+  if (found == requesters_.end()) return nullptr;
+  recent = key;
+  return requester = &found->second;
+}
+
+WaitSurvey::Requester* WaitSurvey::find(Key key, const Observation& packet, bool is_request) {
+  if (Requester* const found = known(key)) return found;
   if (!is_request) return nullptr;
   if (requesters_.size() == most_) {
     ++uncounted_;
@@ -175,6 +184,7 @@ WaitSurvey::Requester* WaitSurvey::find(Key key, const Observation& packet, bool
 }
 
 void WaitSurvey::absorb(std::uint32_t from, std::uint32_t into) {
+  recent_requesters_ = {};
   for (const std::uint8_t direction : {std::uint8_t{0}, std::uint8_t{1}}) {
     const Key key{into, static_cast<std::uint8_t>(1 - direction)};
     if (auto node = requesters_.extract({from, direction})) {
@@ -205,13 +215,22 @@ void WaitSurvey::follow_link(const Observation& packet) {
   for (std::optional<MacAddress>& end : link.ends) {
     if (end && *end != packet.source_mac && *end != packet.destination_mac) end.reset();
   }
+  Host* const host = host_of(packet);
+  sender_ = host;
+  if (host == nullptr) return;
+  host->burst.add(packet.time, packet.wire_length);
+  host->bytes += packet.wire_length;
+}
+
+WaitSurvey::Host* WaitSurvey::host_of(const Observation& packet) {
   const std::pair key{packet.point, packet.source};
-  auto host = hosts_.find(key);
-  if (host == hosts_.end() && hosts_.size() < most_) host = hosts_.try_emplace(key).first;
-  sender_ = host == hosts_.end() ? nullptr : &host->second;
-  if (sender_ == nullptr) return;
-  host->second.burst.add(packet.time, packet.wire_length);
-  host->second.bytes += packet.wire_length;
+  auto& [recent, host] = recent_hosts_[static_cast<std::size_t>(packet.source.octets.back()) % recent_hosts_.size()];
+  if (host != nullptr && recent == key) return host;
+  auto found = hosts_.find(key);
+  if (found == hosts_.end() && hosts_.size() < most_) found = hosts_.try_emplace(key).first;
+  if (found == hosts_.end()) return nullptr;
+  recent = key;
+  return host = &found->second;
 }
 
 void WaitSurvey::on_pause(const Observation& packet) {

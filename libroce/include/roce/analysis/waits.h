@@ -127,6 +127,7 @@ class WaitSurvey {
     static constexpr std::size_t kPackets = 8;
     std::array<std::pair<Time, std::uint32_t>, kPackets> last{};  ///< time and length
     std::size_t count = 0;
+    std::uint64_t bytes = 0;     ///< of those in `last`
     double least_ns_a_byte = 0;  ///< 0: unknown
 
     void add(Time time, std::uint32_t length);
@@ -208,6 +209,8 @@ class WaitSurvey {
   };
 
   [[nodiscard]] Requester* find(Key key, const Observation& packet, bool is_request);
+  [[nodiscard]] Requester* known(Key key);
+  [[nodiscard]] Host* host_of(const Observation& packet);
   void absorb(std::uint32_t from, std::uint32_t into);
   void follow_link(const Observation& packet);
   void on_pause(const Observation& packet);
@@ -225,6 +228,9 @@ class WaitSurvey {
   std::map<Key, Requester> requesters_;
   std::map<Key, Time> early_cnps_;  ///< for requesters of which nothing was seen yet
   std::map<std::pair<std::uint16_t, Gid>, Host> hosts_;
+  /// The requesters and hosts of the latest packets, so that few have to be searched.
+  std::array<std::pair<Key, Requester*>, 64> recent_requesters_{};
+  std::array<std::pair<std::pair<std::uint16_t, Gid>, Host*>, 16> recent_hosts_{};
   const Host* sender_ = nullptr;  ///< of the packet that is observed; null: there was no room for it
   std::map<std::uint16_t, Link> links_;
   std::uint64_t under_way_ = 0;   ///< PSNs of all requesters
