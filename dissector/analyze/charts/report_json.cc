@@ -168,6 +168,7 @@ std::string report_json(const SummaryView& view, ReportSeries& series, bool is_l
   add("psn", psn_json(view, series));
   add("slowest", slowest_json(view, series));
   add("latency", latency_curves_json(series));
+  add("congestion", congestion_views_json(view, series));
   add("hosts", hosts_json(view));
   add("pauses", pauses_json(view, series));
   json += "}\n";

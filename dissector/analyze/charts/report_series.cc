@@ -71,6 +71,7 @@ void ReportSeries::on_packet(const AnalysedPacket& packet) {
   if (packet.analysis.absorbed != analysis::kNoStream) {
     under_way_.absorb(packet.analysis.absorbed, packet.analysis.stream);
   }
+  congestion_.add(seen, packet.analysis);
   waits_.observe(seen, packet.analysis);
   next_.on_packet(packet);
 }

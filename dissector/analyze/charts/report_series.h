@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/charts/congestion_curves.h"
 #include "analyze/charts/level_curves.h"
 #include "analyze/charts/message_stories.h"
 #include "analyze/charts/pause_spans.h"
@@ -51,6 +52,7 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
   [[nodiscard]] std::int64_t start_ns() const { return pyramid_.start_ns(); }  ///< where the time axis begins
   [[nodiscard]] const PsnTracks& psns() const { return psns_; }
   [[nodiscard]] std::vector<MessageStory> slowest() const { return slowest_.stories(psns_); }
+  [[nodiscard]] const CongestionCurves& congestion() const { return congestion_; }
   [[nodiscard]] const UnderWayCurves& under_way() const { return under_way_; }
   [[nodiscard]] const analysis::WaitSurvey& waits() const { return waits_; }
   /// Returns the latencies of completed messages, by type.
@@ -71,6 +73,7 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
   PsnTracks psns_;
   MessageStories slowest_;
   UnderWayCurves under_way_;
+  CongestionCurves congestion_;
   analysis::WaitSurvey waits_;
   std::array<analysis::Histogram, analysis::kMessageTypes> latencies_;
 };

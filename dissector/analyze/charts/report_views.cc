@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kGraphs = 8;
 constexpr std::size_t kPairs = 1024;
+constexpr std::size_t kCongested = 100;
 constexpr std::array kShares{0.0, 0.1,  0.2,  0.3,  0.4,   0.5,   0.6,    0.7,    0.8,
                              0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0};
 
@@ -50,6 +52,22 @@ OrderedJson under_way_json(const LevelCurve* curve, std::int64_t start_ns) {
                      {"width_ns", curve->width_ns()},
                      {"low", std::move(low)},
                      {"high", std::move(high)}};
+}
+
+OrderedJson curve_json(const CongestionCurve* curve, std::int64_t start_ns) {
+  if (curve == nullptr) return nullptr;
+  std::array<OrderedJson, 3> columns;
+  columns.fill(OrderedJson::array());
+  for (const CongestionCurve::Interval& interval : curve->intervals()) {
+    columns[0].push_back(interval.bytes);
+    columns[1].push_back(interval.marks);
+    columns[2].push_back(interval.cnps);
+  }
+  return OrderedJson{{"start_ns", curve->start_ns() - start_ns},
+                     {"width_ns", curve->width_ns()},
+                     {"bytes", std::move(columns[0])},
+                     {"marks", std::move(columns[1])},
+                     {"cnps", std::move(columns[2])}};
 }
 
 std::string host_text(const Gid& host, const Names& names) {
@@ -108,6 +126,34 @@ OrderedJson slowest_json(const SummaryView& view, const ReportSeries& series) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+OrderedJson congestion_views_json(const SummaryView& view, const ReportSeries& series) {
+  struct Congested {
+    const analysis::StreamSummary* stream = nullptr;
+    const analysis::CongestionSummary* congestion = nullptr;
+  };
+  std::vector<Congested> all;
+  for (const analysis::StreamSummary& stream : view.result.streams) {
+    for (const analysis::CongestionSummary& each : stream.congestion) all.push_back({&stream, &each});
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{},
+                           [](const Congested& each) { return each.congestion->marks + each.congestion->cnps; });
+  OrderedJson rows = OrderedJson::array();
+  for (const Congested& each : all) {
+    if (rows.size() == kCongested) break;
+    const std::size_t from = each.congestion->direction;
+    OrderedJson row;
+    row["stream"] = each.stream->stream;
+    row["hosts"] = {host_text(each.stream->ends[from], view.names), host_text(each.stream->ends[1 - from], view.names)};
+    row["congestion"] = congestion_json(*each.congestion);
+    const bool is_drawn = rows.size() < kGraphs;
+    row["curve"] =
+        curve_json(is_drawn ? series.congestion().curve(each.stream->stream, each.congestion->direction) : nullptr,
+                   series.start_ns());
+    rows.push_back(std::move(row));
+  }
+  return OrderedJson{{"left_out", all.size() - rows.size()}, {"rows", std::move(rows)}};
 }
 
 OrderedJson latency_curves_json(const ReportSeries& series) {

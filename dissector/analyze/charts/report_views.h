@@ -12,6 +12,9 @@ namespace roce::analyze {
 [[nodiscard]] nlohmann::ordered_json psn_json(const SummaryView& view, const ReportSeries& series);
 /// Returns the slowest messages as `messages --top 20 --json` has them, each with its packets.
 [[nodiscard]] nlohmann::ordered_json slowest_json(const SummaryView& view, const ReportSeries& series);
+/// Returns the directions whose data was marked or slowed, with what `streams --json` says of it; of the worst also the
+/// curve.
+[[nodiscard]] nlohmann::ordered_json congestion_views_json(const SummaryView& view, const ReportSeries& series);
 /// Returns the percentiles of the latency of messages, by type.
 [[nodiscard]] nlohmann::ordered_json latency_curves_json(const ReportSeries& series);
 /// Returns what hosts sent to each other.

@@ -61,19 +61,6 @@ OrderedJson unanswered_json(const analysis::UnansweredRequest& request) {
   return json;
 }
 
-OrderedJson congestion_json(const analysis::CongestionSummary& congestion) {
-  OrderedJson json;
-  json["direction"] = congestion.direction;
-  json["marks"] = congestion.marks;
-  json["cnps"] = congestion.cnps;
-  json["cnps_without_mark"] = congestion.cnps_without_mark;
-  json["marks_since_cnp"] = congestion.marks_since_cnp;
-  json["mark_to_cnp"] = latency_json(congestion.mark_to_cnp);
-  json["cnp_spacing"] = latency_json(congestion.cnp_spacing);
-  json["reaction"] = reaction_json(congestion.reaction);
-  return json;
-}
-
 OrderedJson pause_counts_json(const analysis::PauseCounts& counts) {
   OrderedJson json;
   json["xoff"] = counts.xoff;
@@ -117,6 +104,19 @@ OrderedJson latency_json(const analysis::Histogram& latency) {
   json["p99_ns"] = latency.quantile(0.99).count();
   json["p999_ns"] = latency.quantile(0.999).count();
   json["max_ns"] = latency.max().count();
+  return json;
+}
+
+OrderedJson congestion_json(const analysis::CongestionSummary& congestion) {
+  OrderedJson json;
+  json["direction"] = congestion.direction;
+  json["marks"] = congestion.marks;
+  json["cnps"] = congestion.cnps;
+  json["cnps_without_mark"] = congestion.cnps_without_mark;
+  json["marks_since_cnp"] = congestion.marks_since_cnp;
+  json["mark_to_cnp"] = latency_json(congestion.mark_to_cnp);
+  json["cnp_spacing"] = latency_json(congestion.cnp_spacing);
+  json["reaction"] = reaction_json(congestion.reaction);
   return json;
 }
 

@@ -24,6 +24,9 @@ using OrderedJson = nlohmann::ordered_json;
 /// Returns count, min, p50, p90, p99, p999 and max in nanoseconds; only the count if it is 0.
 [[nodiscard]] OrderedJson latency_json(const analysis::Histogram& latency);
 
+/// Returns the congestion of the data of one direction of a stream.
+[[nodiscard]] OrderedJson congestion_json(const analysis::CongestionSummary& congestion);
+
 /// Returns everything that is known about a stream. `points` are those of the run, by number.
 [[nodiscard]] OrderedJson stream_json(const analysis::StreamSummary& stream, const Names& names,
                                       const std::vector<CapturePoint>& points);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page of roce-analyze --report in a browser that opens it as a file.
 
-usage: browser_test.py CHROMIUM ROCE_ANALYZE CAPTURES [UNITTEST ARGUMENT...]
+usage: browser_test.py CHROMIUM ROCE_ANALYZE ROCE_GEN|none CAPTURES [UNITTEST ARGUMENT...]
 """
 
 import json
@@ -27,6 +27,14 @@ PAINTED = """(name => {
     if (colour.every((value, c) => Math.abs(data[i + c] - value) < 40)) ++found[Math.floor((i / 4 % width) * 20 / width)];
   return found;
 })"""
+# Four hosts send to one through a switch that marks, and slow down when they are told.
+INCAST = """
+duration: 10ms
+topology: {name: star, hosts: 5, rate: 25G, delay: 1us}
+hosts: {congestion: dcqcn}
+switches: {red: {kmin: 5KB, kmax: 100KB, pmax: 0.05}}
+workloads: [{kind: incast, senders: [h1, h2, h3, h4], to: h0, size: endless}]
+"""
 LABELS = "[...document.querySelectorAll('.picture')].map(each => each.ariaLabel)"
 
 
@@ -174,6 +182,39 @@ class Browser(unittest.TestCase):
         self.assertRegex(self.browser.run("location.hash"), r"[#&]t=0\.04\d+-0\.13\d+")
         self.quiet()
 
+    def test_shows_marks_cnps_and_the_rate(self):
+        if ROCE_GEN == "none":
+            self.skipTest("roce-gen is not built")
+        network, capture = self.folder / "incast.yaml", self.folder / "incast.pcapng"
+        network.write_text(INCAST, encoding="utf-8")
+        subprocess.run([ROCE_GEN, "fabric", network, "--json", "--capture", f"s0-h0={capture}"], capture_output=True, timeout=60, check=True)
+        self.show(capture)
+        streams = subprocess.run([ROCE_ANALYZE, "streams", "--json", capture], capture_output=True, text=True, timeout=60, check=True).stdout
+        told = {}
+        for stream in map(json.loads, streams.splitlines()):
+            for each in stream["congestion"]:
+                reaction = each["reaction"]
+                told[stream["stream"]] = [each["marks"], each["cnps"], each["cnps_without_mark"], each["marks_since_cnp"], each["mark_to_cnp"]["p50_ns"],
+                                          each["mark_to_cnp"]["max_ns"], each["cnp_spacing"]["min_ns"], each["cnp_spacing"]["p50_ns"], reaction["cnps"],
+                                          reaction["slowed"], reaction["bits_per_second_before"], reaction["bits_per_second_after"]]
+        self.assertEqual(len(told), 4)
+        shown = self.browser.run("Object.fromEntries([...document.querySelectorAll('.congestion table.figures tbody tr')].map(row => "
+                                 "[row.cells[0].textContent.match(/\\d+/)[0], [...row.querySelectorAll('[data-exact]')].map(each => Number(each.dataset.exact))]))")
+        self.assertEqual({int(stream): row for stream, row in shown.items()}, told)
+        stream = int(self.browser.run("document.querySelector('.congestion select').selectedOptions[0].textContent").split(":")[0].split()[1])
+        marks, cnps = told[stream][:2]
+        self.assertIn(f": {marks} packets marked, {cnps} CNPs, at most ", self.browser.run("document.querySelector('.picture.congested').ariaLabel"))
+        painted = self.browser.run("(() => { const canvas = document.querySelector('.congested canvas');"
+                                   "const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
+                                   "return [...document.querySelectorAll('.congestion .legend .swatch')].map(each => {"
+                                   "const colour = getComputedStyle(each).backgroundColor.match(/\\d+/g).map(Number); let n = 0;"
+                                   "for (let i = 0; i < data.length; i += 4) if (colour.every((value, c) => Math.abs(data[i + c] - value) < 8)) ++n;"
+                                   "return n; }); })()")
+        self.assertEqual(len(painted), 3)
+        for pixels in painted:
+            self.assertGreater(pixels, 20)
+        self.quiet()
+
     def test_shows_pauses(self):
         self.show(CAPTURES / "made/link-control.pcapng", "--link-speed", "100G")
         rows = self.browser.run("document.querySelectorAll('.pauses tbody tr').length")
@@ -280,5 +321,5 @@ class Browser(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    CHROMIUM, ROCE_ANALYZE, CAPTURES = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    CHROMIUM, ROCE_ANALYZE, ROCE_GEN, CAPTURES = *sys.argv[1:4], pathlib.Path(sys.argv[4])
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)

@@ -258,6 +258,28 @@ TEST_F(Report, ListsTheSlowestMessagesAsMessagesDoes) {
   }
 }
 
+TEST_F(Report, HasTheCongestionOfStreams) {
+  for (const std::string& file :
+       {softroce("rc-ecn-ce.rx.pcap"), roce::test::captures_folder() + "/made/opcodes-v2-ipv4.pcapng",
+        softroce("rc-mix-v4.tx.pcap")}) {
+    SCOPED_TRACE(file);
+    std::map<std::pair<std::uint64_t, std::uint64_t>, json> told;
+    for (const std::string& line : lines(run({"streams", "--json", file}).out)) {
+      const json stream = json::parse(line);
+      for (const json& each : stream["congestion"]) told[{stream["stream"], each["direction"]}] = each;
+    }
+    const json shown = data({file})["congestion"];
+    EXPECT_EQ(shown["left_out"], 0);
+    ASSERT_EQ(shown["rows"].size(), told.size());
+    for (const json& row : shown["rows"]) {
+      EXPECT_EQ(row["congestion"], (told[{row["stream"], row["congestion"]["direction"]}]));
+      ASSERT_FALSE(row["curve"].is_null());
+      EXPECT_EQ(sum_of(row["curve"]["marks"]), row["congestion"]["marks"]);
+      EXPECT_EQ(sum_of(row["curve"]["cnps"]), row["congestion"]["cnps"]);
+    }
+  }
+}
+
 TEST_F(Report, AddsUpWhatHostsSent) {
   const std::string file = softroce("rc-mix-v4.tx.pcap");
   const json hosts = data({file})["hosts"];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Puts the page together.
 import { BandPlot } from "./band.ts";
+import { CongestionView } from "./congestion.ts";
 import { element } from "./dom.ts";
 import { hosts } from "./hosts.ts";
 import { latency } from "./latency.ts";
@@ -30,6 +31,7 @@ function show(report: Report): void {
   view.read(location.hash);
   const table = new StreamTable(streams, view);
   const psn = new PsnView(report, view);
+  const congestion = new CongestionView(report, view);
   const pauses = new PauseView(report, view);
   const slowest = new SlowestView(report, view);
   const band = new BandPlot(timeline, view);
@@ -56,6 +58,7 @@ function show(report: Report): void {
       ...plots.slice(1).map((plot) => plot.root),
       none.length === 0 ? null : element("p", { class: "none" }, `Not in the capture: ${none.join(", ")}.`),
     ),
+    ...optional(congestion.isEmpty ? null : section("congestion", "Congestion", element("p", { class: "hint" }, "Marks (CE), the CNPs that answer them, and the rate of the data before and after, in the time shown above."), congestion.root)),
     ...optional(pauses.isEmpty ? null : section("pauses", "Pauses", element("p", { class: "hint" }, "When stations had paused their link partner, in the time shown above."), pauses.root)),
     ...optional(psn.isEmpty ? null : section("psn", "PSN over time", element("p", { class: "hint" }, "The packets of the worst connections, in the time shown above."), psn.root)),
     ...optional(latency(report), (part) => section("latency", "Latency of messages", part)),
@@ -64,7 +67,7 @@ function show(report: Report): void {
     section("connections", "Connections", table.root, left),
     element("footer", {}, `Made by ${report.program}. Plots: uPlot, whose licence is in this file.`),
   );
-  const draw = () => [...plots, ...(band.isEmpty ? [] : [band]), pauses, psn].forEach((part) => part.draw());
+  const draw = () => [...plots, ...(band.isEmpty ? [] : [band]), congestion, pauses, psn].forEach((part) => part.draw());
   draw();
   table.drawRows();
   let waiting = 0;

@@ -121,6 +121,30 @@ export interface SlowMessage {
   left_out: number;
 }
 
+/** The data of one direction in consecutive intervals. */
+export interface CongestionCurve {
+  start_ns: number; // since the start of the axis
+  width_ns: number;
+  bytes: number[];
+  marks: number[];
+  cnps: number[];
+}
+
+export interface CongestedRow {
+  stream: number;
+  hosts: [string, string]; // sender and receiver of the data
+  congestion: {
+    marks: number;
+    cnps: number;
+    cnps_without_mark: number;
+    marks_since_cnp: number;
+    mark_to_cnp: Record<string, number>;
+    cnp_spacing: Record<string, number>;
+    reaction: Record<string, number>;
+  };
+  curve: CongestionCurve | null;
+}
+
 export interface LatencyCurve {
   type: string;
   latency: Record<string, number>;
@@ -155,6 +179,7 @@ export interface Report {
   streams: Streams;
   psn: { kinds: string[]; graphs: PsnGraph[] };
   slowest: SlowMessage[];
+  congestion: { rows: CongestedRow[]; left_out: number };
   latency: { shares: number[]; curves: LatencyCurve[] };
   hosts: { names: string[]; pairs: HostPair[] };
   pauses: { stations: PauseStation[]; spans: PauseSpan[]; left_out: number };

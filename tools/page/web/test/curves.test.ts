@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { rates } from "../src/congestion.ts";
 import { packetsOfMessage, storyText } from "../src/slowest.ts";
 import type { Series, SlowMessage, Timeline } from "../src/types.ts";
 import { intervals } from "../src/under_way.ts";
@@ -48,6 +49,17 @@ test("a curve has the intervals of the view in which anything was under way", ()
   ]);
   assert.deepEqual(intervals(curve, { begin: 115, end: 125 }).map((each) => each.begin), [110]);
   assert.deepEqual(intervals(null, { begin: 0, end: 1000 }), []);
+});
+
+test("a curve of congestion has rates, marks and CNPs of the view", () => {
+  const curve = { start_ns: 1000, width_ns: 500, bytes: [1000, 0, 500, 0], marks: [1, 0, 0, 0], cnps: [0, 0, 0, 2] };
+  assert.deepEqual(rates(curve, { begin: 0, end: 1e9 }), [
+    { begin: 1000, end: 1500, rate: 16e9, marks: 1, cnps: 0 },
+    { begin: 2000, end: 2500, rate: 8e9, marks: 0, cnps: 0 },
+    { begin: 2500, end: 3000, rate: 0, marks: 0, cnps: 2 },
+  ]);
+  assert.deepEqual(rates(curve, { begin: 1500, end: 2000 }), []);
+  assert.deepEqual(rates(null, { begin: 0, end: 1e9 }), []);
 });
 
 test("the story of a message is told of its own packets and of all answers", () => {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Congestion: marks, the CNPs that answer them, and the rate of the sender, as a table and over the common time axis.
+import type uPlot from "uplot";
+import { Chart, colourOf, onKey } from "./chart.ts";
+import { button, element } from "./dom.ts";
+import * as format from "./format.ts";
+import type { CongestedRow, CongestionCurve, Report } from "./types.ts";
+import type { Range, View } from "./view.ts";
+
+const kHeight = 190;
+const kSign = 5;
+
+export interface RateColumn {
+  begin: number; // nanoseconds since the start of the axis
+  end: number;
+  rate: number; // bits per second
+  marks: number;
+  cnps: number;
+}
+
+/** The intervals of a curve in a part of the time in which there was anything. */
+export function rates(curve: CongestionCurve | null, { begin, end }: Range): RateColumn[] {
+  if (curve === null) return [];
+  return curve.bytes
+    .map((bytes, i) => ({ begin: curve.start_ns + i * curve.width_ns, end: curve.start_ns + (i + 1) * curve.width_ns, rate: (bytes * 8e9) / curve.width_ns, marks: curve.marks[i] ?? 0, cnps: curve.cnps[i] ?? 0 }))
+    .filter((each) => (each.rate !== 0 || each.marks !== 0 || each.cnps !== 0) && each.end > begin && each.begin < end);
+}
+
+function nameOf(row: CongestedRow): string {
+  return `stream ${row.stream}: ${row.hosts[0]} → ${row.hosts[1]}`;
+}
+
+export class CongestionView {
+  readonly root: HTMLElement;
+  private readonly chooser = element("select", { "aria-label": "Data" });
+  private readonly picture = element("div", { class: "picture congested", role: "img", tabindex: 0 });
+  private readonly readout = element("output", { class: "readout" });
+  private readonly data = element("details", { class: "data" }, element("summary", {}, "Data"));
+  private readonly chart: Chart;
+  private readonly drawn: CongestedRow[];
+  private shown: RateColumn[] = [];
+
+  constructor(
+    private readonly report: Report,
+    private readonly view: View,
+  ) {
+    this.drawn = report.congestion.rows.filter((row) => row.curve !== null);
+    this.drawn.forEach((row, i) => this.chooser.append(element("option", { value: i }, nameOf(row))));
+    const key = (colour: string, text: string, form: string) => element("span", { class: "key" }, element("span", { class: `swatch ${form}`, "data-colour": colour }), text);
+    const plot = element(
+      "section",
+      { class: "plot", "data-series": "congestion" },
+      element("div", { class: "toolbar" }, this.chooser, this.readout),
+      element("div", { class: "legend" }, key("--goodput", "rate of the data", "solid"), key("--ce", "CE ▲", "solid"), key("--cnp", "CNP ▼", "solid")),
+      this.picture,
+      this.data,
+    );
+    const left = report.congestion.left_out === 0 ? null : element("p", { class: "hint" }, `${format.count(report.congestion.left_out)} more are left out: roce-analyze streams lists them.`);
+    this.root = element("div", { class: "congestion" }, this.drawn.length === 0 ? null : plot, element("div", { class: "wide" }, this.table()), left);
+    this.chart = new Chart(this.picture, view, () => ({
+      height: kHeight,
+      y: { space: 36, values: (_, splits) => splits.map((at) => format.bitRate(at)) },
+      range: (highest) => [0, Math.max(1, (highest ?? 0) * 1.3)],
+      paint: (chart) => this.paint(chart),
+      point: (chart) => this.point(chart),
+    }));
+    this.chooser.addEventListener("change", () => {
+      view.keep("congested", this.chooser.value === "0" ? "" : this.chooser.value);
+      this.update();
+    });
+    this.data.addEventListener("toggle", () => this.fillData());
+    this.picture.addEventListener("keydown", (event) => onKey(event, view));
+    view.onChange(() => this.update());
+  }
+
+  get isEmpty(): boolean {
+    return this.report.congestion.rows.length === 0;
+  }
+
+  draw(): void {
+    if (this.drawn.length === 0) return;
+    this.chart.draw(this.values());
+    this.describe();
+  }
+
+  private get row(): CongestedRow | undefined {
+    return this.drawn[Number(this.view.value("congested") ?? 0)] ?? this.drawn[0];
+  }
+
+  private update(): void {
+    if (this.drawn.length === 0) return;
+    this.chart.show(this.values());
+    this.describe();
+    if (this.data.open) this.fillData();
+  }
+
+  private values(): uPlot.AlignedData {
+    const { row } = this;
+    this.chooser.value = String(row === undefined ? 0 : this.drawn.indexOf(row));
+    this.shown = rates(row?.curve ?? null, this.view.range);
+    return [this.shown.map((each) => (each.begin + each.end) / 2e9), this.shown.map((each) => each.rate)];
+  }
+
+  private describe(): void {
+    const { begin, end } = this.view.range;
+    const { row } = this;
+    if (row === undefined) return;
+    const sum = (what: "marks" | "cnps") => this.shown.reduce((all, each) => all + each[what], 0);
+    const most = this.shown.reduce((highest, each) => Math.max(highest, each.rate), 0);
+    this.picture.setAttribute(
+      "aria-label",
+      `Congestion of ${nameOf(row)}, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${format.counted(sum("marks"), "packet marked", "packets marked")}, ${format.counted(sum("cnps"), "CNP", "CNPs")}, at most ${format.bitRate(most)}.`,
+    );
+  }
+
+  private paint(chart: uPlot): void {
+    const { ctx, bbox } = chart;
+    const ratio = devicePixelRatio || 1;
+    const x = (ns: number) => Math.round(chart.valToPos(ns / 1e9, "x", true));
+    const bottom = Math.round(bbox.top + bbox.height);
+    ctx.fillStyle = colourOf("--goodput");
+    for (const each of this.shown) {
+      if (each.rate === 0) continue;
+      const top = Math.min(Math.round(chart.valToPos(each.rate, "y", true)), bottom - 2 * ratio);
+      const width = Math.max(x(each.end) - x(each.begin), 2 * ratio);
+      ctx.globalAlpha = 0.3;
+      ctx.fillRect(x(each.begin), top, width, bottom - top);
+      ctx.globalAlpha = 1;
+      ctx.fillRect(x(each.begin), top, width, 2 * ratio);
+    }
+    // Marks go up from the axis, CNPs come down from the top.
+    const sign = (at: number, y: number, way: number) => {
+      ctx.beginPath();
+      ctx.moveTo(at - kSign * ratio, y);
+      ctx.lineTo(at + kSign * ratio, y);
+      ctx.lineTo(at, y - way * 2 * kSign * ratio);
+      ctx.fill();
+    };
+    const colours = { marks: colourOf("--ce"), cnps: colourOf("--cnp") };
+    for (const each of this.shown) {
+      const at = (x(each.begin) + x(each.end)) / 2;
+      ctx.fillStyle = colours.marks;
+      if (each.marks !== 0) sign(at, bottom, 1);
+      ctx.fillStyle = colours.cnps;
+      if (each.cnps !== 0) sign(at, bbox.top, -1);
+    }
+  }
+
+  private text(each: RateColumn): string {
+    return `${format.bitRate(each.rate)}, ${format.count(each.marks)} CE, ${format.counted(each.cnps, "CNP", "CNPs")}`;
+  }
+
+  private point(chart: uPlot): void {
+    const left = chart.cursor.left ?? -1;
+    const at = chart.posToVal(left, "x") * 1e9;
+    const found = left < 0 ? undefined : this.shown.find((each) => at >= each.begin && at < each.end);
+    this.readout.textContent = found === undefined ? "" : `${format.seconds(at / 1e9, (this.view.range.end - this.view.range.begin) / 1e12)} s: ${this.text(found)}`;
+  }
+
+  private fillData(): void {
+    this.data.querySelector("table")?.remove();
+    if (!this.data.open) return;
+    const number = (text: string) => element("td", { class: "number" }, text);
+    const rows = this.shown.map((each) => element("tr", {}, element("td", {}, format.seconds(each.begin / 1e9, 1e-9)), element("td", {}, format.duration(each.end - each.begin)), number(format.bitRate(each.rate)), number(format.count(each.marks)), number(format.count(each.cnps))));
+    const head = ["from (s)", "for", "rate", "CE", "CNP"].map((text, i) => element("th", { scope: "col", class: i < 2 ? "" : "number" }, text));
+    this.data.append(element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
+  }
+
+  private table(): HTMLElement {
+    const head = ["data", "CE", "CNP", "without a mark", "CE since", "CE to CNP p50", "max", "CNP spacing min", "p50", "CNPs measured", "slowed", "before CNP", "after"];
+    const body = element("tbody");
+    for (const row of this.report.congestion.rows) {
+      const { congestion: each } = row;
+      const numbers: [number | undefined, (value: number) => string][] = [
+        [each.marks, format.count],
+        [each.cnps, format.count],
+        [each.cnps_without_mark, format.count],
+        [each.marks_since_cnp, format.count],
+        [each.mark_to_cnp["p50_ns"], format.duration],
+        [each.mark_to_cnp["max_ns"], format.duration],
+        [each.cnp_spacing["min_ns"], format.duration],
+        [each.cnp_spacing["p50_ns"], format.duration],
+        [each.reaction["cnps"], format.count],
+        [each.reaction["slowed"], format.count],
+        [each.reaction["bits_per_second_before"], format.bitRate],
+        [each.reaction["bits_per_second_after"], format.bitRate],
+      ];
+      const place = this.drawn.indexOf(row);
+      const show = place === -1 ? nameOf(row) : button(nameOf(row), () => this.view.change("congested", place === 0 ? "" : String(place)), { class: "link" });
+      body.append(element("tr", {}, element("td", {}, show), ...numbers.map(([value, text]) => element("td", { class: "number", "data-exact": value }, value === undefined ? "–" : text(value)))));
+    }
+    return element("table", { class: "figures" }, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 0 ? "" : "number" }, text)))), body);
+  }
+}
