@@ -6,6 +6,7 @@ usage: browser_test.py CHROMIUM ROCE_ANALYZE ROCE_GEN|none CAPTURES [UNITTEST AR
 
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -290,6 +291,11 @@ class Browser(unittest.TestCase):
         self.browser.run("document.querySelector('.scroller').scrollTop = 28 * 99990")
         self.browser.settle()
         self.assertIn("99999", self.browser.run("document.querySelector('.rows').textContent"))
+        # A zoom leaves the table where it is.
+        self.browser.run("document.querySelector('[data-series=goodput] .picture').focus()")
+        self.browser.key("+")
+        self.assertRegex(self.browser.run("location.hash"), "^#t=")
+        self.assertIn("99999", self.browser.run("document.querySelector('.rows').textContent"))
         stall = self.browser.run("(() => { const input = document.querySelector('.streams input'), begin = performance.now();"
                                  "input.value = 'packets>=999'; input.dispatchEvent(new Event('input')); return performance.now() - begin; })()")
         self.assertLess(stall, 1000)
@@ -309,8 +315,45 @@ class Browser(unittest.TestCase):
         self.quiet()
 
     def test_is_printed(self):
+        self.browser.media("dark")
         self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
-        self.assertTrue(self.browser.pdf().startswith(b"%PDF-"))
+        self.browser.run("addEventListener('beforeprint', () => window.printed = {plots: [...document.querySelectorAll('.picture')].map(each => "
+                         "[each.querySelector('canvas').width, each.querySelector('.uplot').getBoundingClientRect().width]),"
+                         "ink: getComputedStyle(document.body).color, rows: document.querySelectorAll('.rows .row').length})")
+        before = self.browser.run("[...document.querySelectorAll('canvas')].map(each => each.width)")
+        pdf = self.browser.pdf()
+        self.assertTrue(pdf.startswith(b"%PDF-"))
+        # A4 in points, across.
+        left, bottom, right, top = map(float, re.search(rb"/MediaBox \[([^\]]*)\]", pdf)[1].split())
+        self.assertGreater(right - left, 1.3 * (top - bottom))
+        self.assertGreaterEqual(len(re.findall(rb"/Type /Page\b", pdf)), 3)
+        printed = self.browser.run("window.printed")
+        self.assertGreaterEqual(len(printed["plots"]), 8)
+        for pixels, width in printed["plots"]:
+            self.assertGreaterEqual(pixels, 1.99 * width)
+            self.assertLess(width, (right - left) * 96 / 72)
+        # Ink is dark although the screen is.
+        self.assertLess(sum(map(int, re.findall(r"\d+", printed["ink"])[:3])), 150)
+        self.assertEqual(printed["rows"], 1)
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('canvas')].map(each => each.width)"), before)
+        self.quiet()
+
+    def test_nothing_is_cut_off_on_paper(self):
+        for name in ("softroce/rc-drop-requests.tx.pcap", "softroce/rc-ecn-ce.rx.pcap", "made/link-control.pcapng"):
+            with self.subTest(name):
+                self.show(CAPTURES / name)
+                # A4 across, without its margins.
+                self.browser.call("Emulation.setDeviceMetricsOverride", width=1046, height=718, deviceScaleFactor=1, mobile=False)
+                self.browser.call("Emulation.setEmulatedMedia", media="print")
+                self.browser.run("dispatchEvent(new Event('beforeprint'))")
+                self.browser.settle()
+                wide = self.browser.run("[...document.querySelectorAll('#report *')].filter(each => each.getBoundingClientRect().right > 1047)"
+                                        ".map(each => `${each.tagName} ${each.className} ${each.textContent.slice(0, 40)}`)")
+                self.browser.call("Emulation.setEmulatedMedia", media="")
+                self.browser.call("Emulation.clearDeviceMetricsOverride")
+                self.assertEqual(wide, [])
+                # Each plot has its sentence.
+                self.assertIn("attr(aria-label)", (self.folder / "page.html").read_text(encoding="utf-8"))
         self.quiet()
 
     def test_says_that_there_is_nothing(self):

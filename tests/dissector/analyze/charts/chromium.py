@@ -112,7 +112,7 @@ class Chromium:
             file.write(base64.b64decode(data))
 
     def pdf(self):
-        return base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
 
     def _next(self, end):
         while b"\0" not in self._rest:

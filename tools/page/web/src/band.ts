@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What requesters waited for, over the common time axis: a band of shares.
 import type uPlot from "uplot";
-import { Chart, colourOf, onKey } from "./chart.ts";
-import { element } from "./dom.ts";
+import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
+import { element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import type { Timeline } from "./types.ts";
 import type { View } from "./view.ts";
@@ -71,14 +71,15 @@ export class BandPlot {
     );
     this.chart = new Chart(this.picture, view, () => ({
       height: kHeight,
-      y: { space: 36, values: (_, splits) => splits.map((at) => format.percent(at)) },
+      space: 36,
+      y: { values: (_, splits) => splits.map((at) => format.percent(at)) },
       range: () => [0, 1],
       paint: (chart) => this.paint(chart),
       point: (chart) => this.point(chart),
     }));
     this.data.addEventListener("toggle", () => this.fillData());
     this.picture.addEventListener("keydown", (event) => onKey(event, view));
-    view.onChange(() => this.update());
+    view.onChange(() => this.update(), () => isOnScreen(this.root));
     this.describe();
   }
 
@@ -126,7 +127,7 @@ export class BandPlot {
 
   private paint(chart: uPlot): void {
     const { ctx, bbox } = chart;
-    const ratio = devicePixelRatio || 1;
+    const ratio = pixelRatio();
     const bottom = Math.round(bbox.top + bbox.height);
     const fills = kWaits.map((wait) => paintOf(ctx, colourOf(wait.colour), wait.fill, ratio));
     for (const column of this.shown) {

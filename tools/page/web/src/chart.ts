@@ -8,10 +8,38 @@ import { moved, zoomed, type View } from "./view.ts";
 /** Left of each plot, for the numbers of its axis. */
 export const kAxis = 72;
 
+const kPrinted = 970; // pixels across a sheet, A4 or letter
+
+let isPrinting = false;
+
+/** On paper a picture has another width, and at least twice as many pixels as on a coarse screen. */
+export function setPrinting(value: boolean): void {
+  isPrinting = value;
+}
+
+export function printing(): boolean {
+  return isPrinting;
+}
+
+/** Pixels of a picture in one of its place. */
+export function pixelRatio(): number {
+  return (devicePixelRatio || 1) * detail();
+}
+
+// uPlot takes the pixels of the screen: for more of them a picture is made larger, and shown smaller.
+function detail(): number {
+  return isPrinting && (devicePixelRatio || 1) < 2 ? 2 : 1;
+}
+
+export function widthOf(place: HTMLElement): number {
+  return isPrinting ? kPrinted : place.clientWidth;
+}
+
 export interface ChartParts {
   width: number;
   height: number;
   y: uPlot.Axis;
+  space: number; // between two numbers of that axis
   range: (highest: number | null) => [number, number];
   /** Whether the height of the cursor means the same in other plots. */
   ownHeight?: boolean;
@@ -24,19 +52,20 @@ export function colourOf(name: string): string {
 }
 
 export function chartOptions(view: View, parts: ChartParts): uPlot.Options {
-  const axis = { stroke: () => colourOf("--faint"), font: "12px system-ui, sans-serif", grid: { stroke: () => colourOf("--grid"), width: 1 }, ticks: { show: false } };
+  const size = detail();
+  const axis = { stroke: () => colourOf("--faint"), font: `${12 * size}px system-ui, sans-serif`, grid: { stroke: () => colourOf("--grid"), width: size }, ticks: { show: false } };
   return {
-    width: parts.width,
-    height: parts.height,
+    width: parts.width * size,
+    height: parts.height * size,
     legend: { show: false },
-    padding: [8, 28, 0, 0],
+    padding: [8 * size, 28 * size, 0, 0],
     scales: {
       x: { time: false, range: () => [view.range.begin / 1e9, view.range.end / 1e9] },
       y: { range: (_, __, highest) => parts.range(highest) },
     },
     axes: [
-      { ...axis, size: 26, gap: 8, space: 90, values: (_, splits) => splits.map((at) => `${format.seconds(at, (splits[1] ?? 1) - (splits[0] ?? 0))} s`) },
-      { ...axis, size: kAxis, gap: 6, ...parts.y },
+      { ...axis, size: 26 * size, gap: 8 * size, space: 90 * size, values: (_, splits) => splits.map((at) => `${format.seconds(at, (splits[1] ?? 1) - (splits[0] ?? 0))} s`) },
+      { ...axis, ...parts.y, size: kAxis * size, gap: 6 * size, space: parts.space * size },
     ],
     series: [{}, { paths: () => null, points: { show: false } }],
     cursor: {
@@ -93,6 +122,7 @@ export function onKey(event: KeyboardEvent, view: View): void {
 /** Makes a chart, or changes the width of one that there is. */
 export class Chart {
   private chart: uPlot | undefined;
+  private detail = 1;
 
   constructor(
     private readonly place: HTMLElement,
@@ -101,14 +131,21 @@ export class Chart {
   ) {}
 
   get width(): number {
-    return Math.max(100, this.place.clientWidth - kAxis);
+    return Math.max(100, widthOf(this.place) - kAxis);
   }
 
   /** Draws; to be called when the plot is in the document. */
   draw(data: uPlot.AlignedData): void {
-    const width = this.place.clientWidth;
-    if (this.chart === undefined) this.chart = new uPlot(chartOptions(this.view, { ...this.parts(), width }), data, this.place);
-    else if (this.chart.width !== width) this.chart.setSize({ width, height: this.chart.height });
+    const width = widthOf(this.place);
+    if (this.detail !== detail()) {
+      this.chart?.destroy();
+      this.chart = undefined;
+    }
+    if (this.chart === undefined) {
+      this.detail = detail();
+      this.chart = new uPlot(chartOptions(this.view, { ...this.parts(), width }), data, this.place);
+      if (this.detail !== 1) this.chart.root.style.setProperty("zoom", String(1 / this.detail));
+    } else if (this.chart.width !== width * this.detail) this.chart.setSize({ width: width * this.detail, height: this.chart.height });
     this.show(data);
     this.chart.redraw(false, true);
   }

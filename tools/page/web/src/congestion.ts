@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Congestion: marks, the CNPs that answer them, and the rate of the sender, as a table and over the common time axis.
 import type uPlot from "uplot";
-import { Chart, colourOf, onKey } from "./chart.ts";
-import { button, element } from "./dom.ts";
+import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
+import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import type { CongestedRow, CongestionCurve, Report } from "./types.ts";
 import type { Range, View } from "./view.ts";
@@ -59,7 +59,8 @@ export class CongestionView {
     this.root = element("div", { class: "congestion" }, this.drawn.length === 0 ? null : plot, element("div", { class: "wide" }, this.table()), left);
     this.chart = new Chart(this.picture, view, () => ({
       height: kHeight,
-      y: { space: 36, values: (_, splits) => splits.map((at) => format.bitRate(at)) },
+      space: 36,
+      y: { values: (_, splits) => splits.map((at) => format.bitRate(at)) },
       range: (highest) => [0, Math.max(1, (highest ?? 0) * 1.3)],
       paint: (chart) => this.paint(chart),
       point: (chart) => this.point(chart),
@@ -70,7 +71,7 @@ export class CongestionView {
     });
     this.data.addEventListener("toggle", () => this.fillData());
     this.picture.addEventListener("keydown", (event) => onKey(event, view));
-    view.onChange(() => this.update());
+    view.onChange(() => this.update(), () => isOnScreen(this.root));
   }
 
   get isEmpty(): boolean {
@@ -115,7 +116,7 @@ export class CongestionView {
 
   private paint(chart: uPlot): void {
     const { ctx, bbox } = chart;
-    const ratio = devicePixelRatio || 1;
+    const ratio = pixelRatio();
     const x = (ns: number) => Math.round(chart.valToPos(ns / 1e9, "x", true));
     const bottom = Math.round(bbox.top + bbox.height);
     ctx.fillStyle = colourOf("--goodput");

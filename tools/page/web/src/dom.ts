@@ -19,3 +19,9 @@ export function button(text: string, press: () => void, attributes: Attributes =
   made.addEventListener("click", press);
   return made;
 }
+
+/** Whether an element is on the screen, or nearly. */
+export function isOnScreen(part: HTMLElement): boolean {
+  const { top, bottom } = part.getBoundingClientRect();
+  return bottom > -innerHeight / 4 && top < innerHeight * 1.25;
+}

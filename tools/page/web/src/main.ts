@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Puts the page together.
 import { BandPlot } from "./band.ts";
+import { setPrinting } from "./chart.ts";
 import { CongestionView } from "./congestion.ts";
 import { element } from "./dom.ts";
 import { hosts } from "./hosts.ts";
@@ -76,6 +77,17 @@ function show(report: Report): void {
     waiting = requestAnimationFrame(draw);
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  for (const [event, isPrinting] of [
+    ["beforeprint", true],
+    ["afterprint", false],
+  ] as const) {
+    addEventListener(event, () => {
+      setPrinting(isPrinting);
+      document.documentElement.toggleAttribute("data-printing", isPrinting);
+      draw();
+      table.drawRows();
+    });
+  }
   addEventListener("hashchange", () => view.read(location.hash));
   document.documentElement.dataset["ready"] = "yes";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // When each station had paused each priority of its link partner.
-import { element } from "./dom.ts";
+import { pixelRatio, widthOf } from "./chart.ts";
+import { element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import type { PauseSpan, Report } from "./types.ts";
 import type { View } from "./view.ts";
@@ -30,7 +31,7 @@ export class PauseView {
     const left = report.pauses.left_out === 0 ? null : element("p", { class: "hint" }, `${format.count(report.pauses.left_out)} later pauses are not drawn.`);
     const gantt = this.rows.size === 0 ? element("p", { class: "none" }, "No pause was ended by an XON; with --link-speed the others are drawn, too.") : element("div", { class: "gantt" }, this.canvas);
     this.root = element("div", { class: "pauses" }, gantt, left, element("div", { class: "wide" }, this.table()));
-    view.onChange(() => this.draw());
+    view.onChange(() => this.draw(), () => isOnScreen(this.root));
   }
 
   get isEmpty(): boolean {
@@ -38,10 +39,10 @@ export class PauseView {
   }
 
   draw(): void {
-    const width = this.canvas.clientWidth;
+    const width = this.rows.size === 0 ? 0 : widthOf(this.canvas);
     const ctx = this.canvas.getContext("2d");
     if (width === 0 || ctx === null) return;
-    const ratio = devicePixelRatio || 1;
+    const ratio = pixelRatio();
     const height = this.rows.size * kRow;
     this.canvas.style.height = `${height}px`;
     this.canvas.width = width * ratio;

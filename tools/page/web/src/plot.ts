@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One plot over the common time axis: uPlot has the axes, the cursor and the selection; the columns are drawn here.
 import type uPlot from "uplot";
-import { Chart, colourOf, onKey } from "./chart.ts";
+import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
 import { SeriesColumns, type Column } from "./columns.ts";
-import { button, element } from "./dom.ts";
+import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import { heights, heightText, plotInfo, sentence, totalText } from "./plot_info.ts";
 import type { Series, Timeline } from "./types.ts";
@@ -45,14 +45,15 @@ export class Plot {
     );
     this.chart = new Chart(this.picture, view, () => ({
       height: kHeight,
-      y: { space: 36, ...(this.isWhole ? { incrs: kWhole } : {}), values: (_, splits) => splits.map((at) => heightText(this.columns, at)) },
+      space: 36,
+      y: { ...(this.isWhole ? { incrs: kWhole } : {}), values: (_, splits) => splits.map((at) => heightText(this.columns, at)) },
       range: (highest) => [0, this.top(highest)],
       paint: (chart) => this.paint(chart),
       point: (chart) => this.point(chart),
     }));
     this.data.addEventListener("toggle", () => this.fillData());
     this.picture.addEventListener("keydown", (event) => onKey(event, view));
-    view.onChange(() => this.update());
+    view.onChange(() => this.update(), () => isOnScreen(this.root));
   }
 
   /** Draws; to be called when the plot is in the document. */
@@ -92,7 +93,7 @@ export class Plot {
   // A column is at least two pixels high and wide: a single event of an hour is seen.
   private paint(chart: uPlot): void {
     const { ctx } = chart;
-    const ratio = devicePixelRatio || 1;
+    const ratio = pixelRatio();
     const x = (ns: number) => chart.valToPos(ns / 1e9, "x", true);
     const y = (value: number) => chart.valToPos(value, "y", true);
     ctx.fillStyle = colourOf(plotInfo(this.columns.series.name).colour);

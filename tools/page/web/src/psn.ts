@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // PSN over time, as tcptrace draws it for TCP; and the same packets as a ladder.
 import type uPlot from "uplot";
-import { Chart, colourOf, onKey } from "./chart.ts";
-import { button, element } from "./dom.ts";
+import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
+import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import { ladder } from "./ladder.ts";
 import { between, isAnswer, kNames, packetsOf, tally, type Packet } from "./packets.ts";
@@ -60,7 +60,8 @@ export class PsnView {
     this.root.append(this.underWay.root);
     this.chart = new Chart(this.picture, view, () => ({
       height: kHeight,
-      y: { space: 40, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? format.count(at) : "")) },
+      space: 40,
+      y: { values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? format.count(at) : "")) },
       range: () => this.heights(),
       ownHeight: true,
       paint: (chart) => this.paint(chart),
@@ -72,7 +73,7 @@ export class PsnView {
     });
     this.ladder.addEventListener("toggle", () => this.fillLadder());
     this.picture.addEventListener("keydown", (event) => onKey(event, view));
-    view.onChange(() => this.choose());
+    view.onChange(() => this.choose(), () => isOnScreen(this.root));
   }
 
   get isEmpty(): boolean {
@@ -139,7 +140,7 @@ export class PsnView {
 
   private paint(chart: uPlot): void {
     const { ctx } = chart;
-    const ratio = devicePixelRatio || 1;
+    const ratio = pixelRatio();
     ctx.lineWidth = 1.5 * ratio;
     this.paintAcknowledged(chart, colourOf("--cnp"));
     // Faults are drawn last, so that nothing hides it.

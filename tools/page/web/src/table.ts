@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of connections: only the rows that are seen are in the document, so that 100,000 of them cost nothing.
+import { printing } from "./chart.ts";
 import { element } from "./dom.ts";
 import * as format from "./format.ts";
 import { filterOf, sorted } from "./rows.ts";
@@ -8,6 +9,7 @@ import type { View } from "./view.ts";
 
 const kRowHeight = 28;
 const kMargin = 8;
+const kPrintedRows = 200;
 
 const kHeadings: Record<string, string> = {
   service: "svc",
@@ -46,6 +48,7 @@ export class StreamTable {
   private readonly counter = element("span", { class: "counter", "aria-live": "polite" });
   private readonly headings: HTMLElement[] = [];
   private order: number[] = [];
+  private followed: string | undefined; // the filter and the order that the view had
 
   constructor(
     private readonly streams: Streams,
@@ -75,18 +78,26 @@ export class StreamTable {
   }
 
   drawRows(): void {
-    const from = Math.max(0, Math.floor(this.scroller.scrollTop / kRowHeight) - kMargin);
-    const to = Math.min(this.order.length, from + Math.ceil(this.scroller.clientHeight / kRowHeight) + 2 * kMargin);
+    const from = printing() ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / kRowHeight) - kMargin);
+    const seen = printing() ? kPrintedRows : Math.ceil(this.scroller.clientHeight / kRowHeight) + 2 * kMargin;
+    const to = Math.min(this.order.length, from + seen);
     this.body.style.height = `${this.order.length * kRowHeight}px`;
     this.body.replaceChildren(...this.order.slice(from, to).map((row, i) => this.row(row, from + i)));
   }
 
+  private get wanted(): string {
+    return `${this.view.value("filter") ?? ""}\n${this.view.value("sort") ?? ""}`;
+  }
+
+  // A zoom changes neither, and is not to wait for 100,000 rows.
   private follow(): void {
+    if (this.wanted === this.followed) return;
     this.filter.value = this.view.value("filter") ?? "";
     this.select();
   }
 
   private select(): void {
+    this.followed = this.wanted;
     const { rows, columns } = this.streams;
     const holds = filterOf(this.filter.value, columns);
     const chosen: number[] = [];

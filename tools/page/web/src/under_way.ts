@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What one requester had under way, over the common time axis.
 import type uPlot from "uplot";
-import { Chart, colourOf, onKey } from "./chart.ts";
+import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
 import { element } from "./dom.ts";
 import * as format from "./format.ts";
 import type { LevelCurve } from "./types.ts";
@@ -37,7 +37,8 @@ export class UnderWayPlot {
     this.root = element("section", { class: "plot", "data-series": "under_way_of" }, element("header", {}, element("h3", {}, element("span", { class: "swatch", "data-colour": "--cnp" }), "Under way"), this.readout), this.picture, this.data);
     this.chart = new Chart(this.picture, view, () => ({
       height: kHeight,
-      y: { space: 36, values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? format.shortCount(at) : "")) },
+      space: 36,
+      y: { values: (_, splits) => splits.map((at) => (Number.isInteger(at) ? format.shortCount(at) : "")) },
       range: (highest) => [0, Math.max(2, (highest ?? 0) * 1.1)],
       paint: (chart) => this.paint(chart),
       point: (chart) => this.point(chart),
@@ -68,7 +69,7 @@ export class UnderWayPlot {
 
   private paint(chart: uPlot): void {
     const { ctx } = chart;
-    const ratio = devicePixelRatio || 1;
+    const ratio = pixelRatio();
     const y = (value: number) => Math.round(chart.valToPos(value, "y", true));
     ctx.fillStyle = colourOf("--cnp");
     for (const each of this.shown) {

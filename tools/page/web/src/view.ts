@@ -45,9 +45,15 @@ export function rangeText(range: Range): string {
 
 type Listener = () => void;
 
+interface Follower {
+  listener: Listener;
+  isSeen: () => boolean;
+}
+
 export class View {
   private current: Range;
-  private readonly listeners: Listener[] = [];
+  private readonly followers: Follower[] = [];
+  private readonly late = new Set<Listener>();
   private readonly values = new Map<string, string>();
 
   constructor(readonly whole: number) {
@@ -61,8 +67,9 @@ export class View {
     return this.current.begin === 0 && this.current.end === this.whole;
   }
 
-  onChange(listener: Listener): void {
-    this.listeners.push(listener);
+  /** Calls a listener after each change: at once if it is about something on the screen, otherwise after what is there has been drawn. */
+  onChange(listener: Listener, isSeen: () => boolean = () => true): void {
+    this.followers.push({ listener, isSeen });
   }
 
   show(range: Range): void {
@@ -70,7 +77,7 @@ export class View {
     if (next.begin === this.current.begin && next.end === this.current.end) return;
     this.current = next;
     this.write();
-    for (const listener of this.listeners) listener();
+    this.tell();
   }
   showAll(): void {
     this.show({ begin: 0, end: this.whole });
@@ -88,7 +95,7 @@ export class View {
   /** Keeps a value, and tells everybody. */
   change(key: string, value: string): void {
     this.keep(key, value);
-    for (const listener of this.listeners) listener();
+    this.tell();
   }
 
   /** Takes over what a fragment says. */
@@ -97,13 +104,33 @@ export class View {
     const parts = parseFragment(fragment);
     for (const [key, value] of parts) if (key !== "t") this.values.set(key, value);
     this.current = limited(parseRange(parts.get("t")) ?? { begin: 0, end: 0 }, this.whole);
-    for (const listener of this.listeners) listener();
+    this.tell();
   }
   fragment(): string {
     const parts = new URLSearchParams();
     if (!this.isWhole) parts.set("t", rangeText(this.current));
     for (const [key, value] of this.values) parts.set(key, value);
     return parts.toString();
+  }
+
+  private tell(): void {
+    // Asked before anything changes, as the browser would have to lay out the page anew for each.
+    const seen = this.followers.map((each) => each.isSeen());
+    const isWaiting = this.late.size !== 0;
+    this.followers.forEach((each, i) => {
+      if (seen[i] !== true) {
+        this.late.add(each.listener);
+        return;
+      }
+      this.late.delete(each.listener);
+      each.listener();
+    });
+    if (this.late.size !== 0 && !isWaiting) requestAnimationFrame(() => requestAnimationFrame(() => this.tellLate()));
+  }
+  private tellLate(): void {
+    const listeners = [...this.late];
+    this.late.clear();
+    for (const listener of listeners) listener();
   }
 
   private write(): void {

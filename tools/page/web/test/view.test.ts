@@ -50,3 +50,29 @@ test("quantities have three digits and a unit", () => {
   assert.equal(format.counted(1, "packet", "packets"), "1 packet");
   assert.equal(format.seconds(0.5, 0.01), "0.50");
 });
+
+test("what is on the screen is told first, and the rest once, after it", () => {
+  const waiting: FrameRequestCallback[] = [];
+  const frame = () => waiting.splice(0).forEach((each) => each(0));
+  globalThis.requestAnimationFrame = (each) => waiting.push(each);
+  const view = new View(60e9);
+  const told: string[] = [];
+  let isSeen = false;
+  view.onChange(() => told.push("far"), () => isSeen);
+  view.onChange(() => told.push("near"));
+  view.show({ begin: 0, end: 1e9 });
+  view.show({ begin: 0, end: 2e9 });
+  assert.deepEqual(told, ["near", "near"]);
+  frame();
+  assert.deepEqual(told, ["near", "near"]);
+  frame();
+  assert.deepEqual(told, ["near", "near", "far"]);
+  frame();
+  assert.equal(told.length, 3);
+  isSeen = true;
+  view.showAll();
+  assert.deepEqual(told.slice(3), ["far", "near"]);
+  frame();
+  frame();
+  assert.equal(told.length, 5);
+});
