@@ -257,20 +257,66 @@ class Browser(unittest.TestCase):
 
     def test_one_loss_in_an_hour_is_seen_from_afar(self):
         # An exchange until its first loss has been noticed, between two without any at the ends of the hour.
-        clean = list(packets(CAPTURES / "softroce/rc-mix-v4.tx.pcap"))
-        lossy = list(packets(CAPTURES / "softroce/rc-drop-requests.tx.pcap"))[:36]
-        minute = 60 * 10**9
-        rows = []
-        for after, part in ((0, clean), (30 * minute, lossy), (60 * minute, clean)):
-            rows += [(clean[0][0] + after + time - part[0][0], length, frame) for time, length, frame in part]
-        path = self.folder / "hour.pcap"
-        write(path, rows)
-        told = self.show(path)
+        told = self.show(self.hour(list(packets(CAPTURES / "softroce/rc-drop-requests.tx.pcap"))[:36]))
         self.assertEqual(sum(told["lost"].values()), 1)
         painted = self.painted("lost")
         self.assertGreaterEqual(sum(painted[9:13]), 20)
         # The axis and its numbers have another colour.
         self.assertEqual(sum(painted[:9]) + sum(painted[13:]), 0)
+        self.quiet()
+
+    def hour(self, middle):
+        """A capture of an hour: an exchange at each end, whose messages take 1 us to 40 us, and other packets in the middle."""
+        clean = list(packets(CAPTURES / "softroce/rc-mix-v4.tx.pcap"))
+        start, half = clean[0][0], 1800 * 10**9
+        rows = []
+        for after, part in ((0, clean), (half, middle), (2 * half, clean)):
+            scale = 1 if part is middle else 1000
+            rows += [(start + after + (time - part[0][0]) // scale, length, frame) for time, length, frame in part]
+        path = self.folder / "hour.pcap"
+        write(path, rows)
+        return path
+
+    def test_one_slow_message_in_an_hour_is_seen_from_afar(self):
+        # The first message of another exchange, whose answer comes after 400 us.
+        exchange = list(packets(CAPTURES / "softroce/rc-mix-v6.tx.pcap"))
+        told = subprocess.run([ROCE_ANALYZE, "messages", "--json", CAPTURES / "softroce/rc-mix-v6.tx.pcap"], capture_output=True, text=True, timeout=60, check=True)
+        first = min(map(json.loads, told.stdout.splitlines()), key=lambda message: message["answer_frame"])
+        slow = [exchange[frame - 1] for frame in range(first["first_frame"], first["last_frame"] + 1)]
+        begin = slow[0][0]
+        slow = [(begin + i, *packet[1:]) for i, packet in enumerate(slow)] + [(begin + 400_000, *exchange[first["answer_frame"] - 1][1:])]
+        path = self.hour(slow)
+        self.show(path)
+        told = subprocess.run([ROCE_ANALYZE, "messages", "--top", "2", "--json", path], capture_output=True, text=True, timeout=60, check=True).stdout
+        slowest, next_one = (json.loads(line)["latency_ns"] for line in told.splitlines())
+        self.assertEqual(slowest, 400_000)
+        self.assertLess(next_one, 100_000)
+        painted = self.painted("latency")
+        self.assertGreaterEqual(sum(painted[9:13]), 4)
+        self.assertEqual(sum(painted[2:9]) + sum(painted[13:18]), 0)
+        self.assertRegex(self.browser.run("document.querySelector('[data-series=latency] .picture').ariaLabel"), r"at most 400 us, at (1799|1800)\.")
+        self.quiet()
+
+    def test_one_short_pause_in_an_hour_is_seen_from_afar(self):
+        def pfc(quanta):
+            head = bytes.fromhex("0180c2000001 020000000001 8808 0101".replace(" ", "")) + struct.pack(">H", 1 << 3)
+            return (head + b"".join(struct.pack(">H", quanta if priority == 3 else 0) for priority in range(8))).ljust(60, b"\0")
+
+        path = self.hour([(0, 60, pfc(0xFFFF)), (2_000_000, 60, pfc(0))])
+        self.show(path)
+        painted = self.painted("paused_3")
+        # A window of a millisecond within it is paused all the time.
+        self.assertGreaterEqual(sum(painted[9:13]), 20)
+        self.assertEqual(sum(painted[2:9]) + sum(painted[13:18]), 0)
+        self.assertIn("at most 100 %", self.browser.run("document.querySelector('[data-series=paused_3] .picture').ariaLabel"))
+        # The time line of the station, too.
+        found = self.browser.run("(() => { const canvas = document.querySelector('.gantt canvas'), {data, width} = canvas.getContext('2d')"
+                                 ".getImageData(0, 0, canvas.width, canvas.height), colour = getComputedStyle(document.querySelector("
+                                 "'[data-series=paused_3] .swatch')).backgroundColor.match(/\\d+/g).map(Number), places = [];"
+                                 "for (let i = 0; i < data.length; i += 4) if (colour.every((value, c) => Math.abs(data[i + c] - value) < 8))"
+                                 "places.push((i / 4 % width) / width); return places; })()")
+        self.assertGreaterEqual(len(found), 20)
+        self.assertTrue(all(0.48 < place < 0.52 for place in found))
         self.quiet()
 
     def test_lists_many_connections_and_filters_them(self):

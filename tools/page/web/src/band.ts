@@ -28,6 +28,8 @@ function paintOf(ctx: CanvasRenderingContext2D, colour: string, fill: Fill, rati
       brush.lineTo(shift + size + 1, -1);
       brush.stroke();
     }
+  } else if (fill === "barred") {
+    brush.fillRect(0, 0, Math.ceil(size / 2), size);
   } else {
     for (const [x, y] of [
       [0.25, 0.25],

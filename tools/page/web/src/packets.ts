@@ -25,6 +25,24 @@ export const kNames: Record<string, string> = {
   lost: "lost",
 };
 
+export type Form = "bar" | "block" | "box" | "dot" | "cross" | "diamond" | "ring";
+
+/** How packets are drawn: those of one form have colours that are told apart. */
+export const kLooks: Record<string, { colour: string; form: Form }> = {
+  sent: { colour: "--goodput", form: "bar" },
+  sent_again: { colour: "--resent", form: "block" },
+  late: { colour: "--ce", form: "box" },
+  copy: { colour: "--faint", form: "box" },
+  answered: { colour: "--cnp", form: "dot" },
+  nak: { colour: "--nak", form: "cross" },
+  rnr_nak: { colour: "--rnr", form: "diamond" },
+  read_response: { colour: "--latency", form: "dot" },
+  lost: { colour: "--lost", form: "ring" },
+};
+
+/** Signs of the forms, for legends. */
+export const kSigns: Record<Form, string> = { bar: "❘", block: "■", box: "□", dot: "•", cross: "✕", diamond: "◇", ring: "○" };
+
 export function isAnswer(packet: Packet): boolean {
   return kAnswers.has(packet.kind);
 }

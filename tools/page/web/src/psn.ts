@@ -5,24 +5,12 @@ import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
 import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import { ladder } from "./ladder.ts";
-import { between, isAnswer, kNames, packetsOf, tally, type Packet } from "./packets.ts";
+import { between, isAnswer, kLooks, kNames, kSigns, packetsOf, tally, type Form, type Packet } from "./packets.ts";
 import type { PsnGraph, Report } from "./types.ts";
 import { UnderWayPlot } from "./under_way.ts";
 import type { View } from "./view.ts";
 
 const kHeight = 340;
-const kColours: Record<string, string> = {
-  sent: "--goodput",
-  sent_again: "--resent",
-  late: "--ce",
-  copy: "--faint",
-  answered: "--cnp",
-  nak: "--nak",
-  rnr_nak: "--rnr",
-  read_response: "--latency",
-  lost: "--lost",
-};
-
 interface Choice {
   key: string;
   graph: PsnGraph;
@@ -112,7 +100,7 @@ export class PsnView {
 
   private describe(): void {
     const parts = tally(this.shown);
-    this.legend.replaceChildren(...parts.map(([kind, count]) => element("span", { class: "key" }, element("span", { class: "swatch", "data-colour": kColours[kind] ?? "" }), `${kNames[kind]} ${format.count(count)}`)));
+    this.legend.replaceChildren(...parts.map(([kind, count]) => element("span", { class: "key" }, element("span", { class: "swatch", "data-colour": kLooks[kind]?.colour ?? "" }), `${kSigns[kLooks[kind]?.form ?? "box"]} ${kNames[kind]} ${format.count(count)}`)));
     const { begin, end } = this.view.range;
     const words = parts.map(([kind, count]) => `${format.count(count)} ${kNames[kind]}`).join(", ");
     this.picture.setAttribute("aria-label", `PSN over time, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${words === "" ? "nothing" : words}.`);
@@ -144,11 +132,11 @@ export class PsnView {
     ctx.lineWidth = 1.5 * ratio;
     this.paintAcknowledged(chart, colourOf("--cnp"));
     // Faults are drawn last, so that nothing hides it.
-    const colours = new Map(Object.entries(kColours).map(([kind, name]) => [kind, colourOf(name)]));
+    const colours = new Map(Object.entries(kLooks).map(([kind, look]) => [kind, colourOf(look.colour)]));
     const rank = (packet: Packet) => ["sent", "read_response", "answered", "copy", "late", "sent_again", "rnr_nak", "nak", "lost"].indexOf(packet.kind);
     for (const packet of [...this.shown].sort((a, b) => rank(a) - rank(b))) {
       ctx.fillStyle = ctx.strokeStyle = colours.get(packet.kind) ?? "";
-      mark(ctx, packet.kind, chart.valToPos(packet.time / 1e9, "x", true), chart.valToPos(packet.psn, "y", true), ratio);
+      mark(ctx, kLooks[packet.kind]?.form ?? "box", chart.valToPos(packet.time / 1e9, "x", true), chart.valToPos(packet.psn, "y", true), ratio);
     }
   }
 
@@ -193,38 +181,37 @@ export class PsnView {
 }
 
 // Each kind has a form of its own, so that no colour is needed to tell them apart.
-function mark(ctx: CanvasRenderingContext2D, kind: string, x: number, y: number, ratio: number): void {
+function mark(ctx: CanvasRenderingContext2D, form: Form, x: number, y: number, ratio: number): void {
   const r = 3.5 * ratio;
   ctx.beginPath();
-  switch (kind) {
-    case "sent":
+  switch (form) {
+    case "bar":
       ctx.fillRect(x - ratio, y - 2.5 * ratio, 2 * ratio, 5 * ratio);
       return;
-    case "answered":
-    case "read_response":
+    case "dot":
       ctx.arc(x, y, 1.8 * ratio, 0, 2 * Math.PI);
       ctx.fill();
       return;
-    case "sent_again":
+    case "block":
       ctx.fillRect(x - 2.5 * ratio, y - 2.5 * ratio, 5 * ratio, 5 * ratio);
       return;
-    case "nak":
+    case "cross":
       ctx.moveTo(x - r, y - r);
       ctx.lineTo(x + r, y + r);
       ctx.moveTo(x + r, y - r);
       ctx.lineTo(x - r, y + r);
       break;
-    case "rnr_nak":
+    case "diamond":
       ctx.moveTo(x, y - r);
       ctx.lineTo(x + r, y);
       ctx.lineTo(x, y + r);
       ctx.lineTo(x - r, y);
       ctx.closePath();
       break;
-    case "lost":
+    case "ring":
       ctx.arc(x, y, 5 * ratio, 0, 2 * Math.PI);
       break;
-    default:
+    case "box":
       ctx.rect(x - 2.5 * ratio, y - 2.5 * ratio, 5 * ratio, 5 * ratio);
   }
   ctx.stroke();

@@ -3,7 +3,7 @@
 import { SeriesColumns } from "./columns.ts";
 import type { Series, Timeline } from "./types.ts";
 
-export type Fill = "solid" | "hatched" | "dotted";
+export type Fill = "solid" | "hatched" | "dotted" | "barred";
 
 export interface WaitInfo {
   name: string;
@@ -17,14 +17,14 @@ export interface WaitInfo {
 export const kWaits: WaitInfo[] = [
   { name: "nothing", title: "sends", colour: "--goodput", fill: "solid", isTrouble: false },
   { name: "link", title: "its link is busy", colour: "--goodput", fill: "hatched", isTrouble: false },
-  { name: "answers", title: "answers", colour: "--resent", fill: "solid", isTrouble: false },
+  { name: "answers", title: "answers", colour: "--resent", fill: "hatched", isTrouble: false },
   { name: "application", title: "its application", colour: "--line", fill: "solid", isTrouble: false },
   { name: "host", title: "its host", colour: "--faint", fill: "hatched", isTrouble: false },
   { name: "rate", title: "CNPs", colour: "--ce", fill: "dotted", isTrouble: false },
   { name: "credits", title: "credits", colour: "--rnr", fill: "dotted", isTrouble: true },
-  { name: "receiver", title: "RNR", colour: "--nak", fill: "hatched", isTrouble: true },
+  { name: "receiver", title: "RNR", colour: "--nak", fill: "barred", isTrouble: true },
   { name: "losses", title: "losses", colour: "--lost", fill: "solid", isTrouble: true },
-  { name: "pauses", title: "pauses", colour: "--pause", fill: "dotted", isTrouble: true },
+  { name: "pauses", title: "pauses", colour: "--pause", fill: "barred", isTrouble: true },
 ];
 
 /** The time of requesters in an interval, by what they waited for, in the order of `kWaits`. */
