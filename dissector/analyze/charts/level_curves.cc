@@ -9,29 +9,26 @@
 
 namespace roce::analyze {
 
-void LevelCurve::add(std::int64_t time_ns, std::uint64_t value) {
-  if (!start_ns_) start_ns_ = time_ns;
+// Makes the last interval the one of a time, or keeps it if the time is earlier.
+void LevelCurve::reach(std::int64_t time_ns) {
+  if (intervals_.empty()) {
+    start_ns_ = time_ns;
+    intervals_.push_back({std::numeric_limits<std::uint32_t>::max(), 0});
+    return;
+  }
+  if (time_ns < start_ns_) return;
   // Wraps instead of overflowing: times may be as far apart as 64 bits allow.
-  const std::uint64_t since =
-      time_ns < *start_ns_ ? 0 : static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(*start_ns_);
-  while (since / width_ns_ >= kMost) {
+  const std::uint64_t since = static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(start_ns_);
+  while (since >> shift_ >= kMost) {
     for (std::size_t i = 0; i < intervals_.size(); i += 2) {
-      Interval joined = intervals_[i];
-      if (i + 1 < intervals_.size()) {
-        joined = {std::min(joined.low, intervals_[i + 1].low), std::max(joined.high, intervals_[i + 1].high)};
-      }
-      intervals_[i / 2] = joined;
+      const Interval& next = intervals_[std::min(i + 1, intervals_.size() - 1)];
+      intervals_[i / 2] = {std::min(intervals_[i].low, next.low), std::max(intervals_[i].high, next.high)};
     }
     intervals_.resize((intervals_.size() + 1) / 2);
-    width_ns_ *= 2;
+    ++shift_;
   }
-  const std::size_t at = std::max<std::size_t>(static_cast<std::size_t>(since / width_ns_) + 1, intervals_.size());
-  const bool is_first = intervals_.empty();
-  intervals_.resize(at, {latest_, latest_});
-  latest_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::uint32_t>::max()));
-  Interval& interval = intervals_.back();
-  interval = is_first ? Interval{latest_, latest_}
-                      : Interval{std::min(interval.low, latest_), std::max(interval.high, latest_)};
+  const auto size = static_cast<std::size_t>(since >> shift_) + 1;
+  if (size > intervals_.size()) intervals_.resize(size, {latest_, latest_});
 }
 
 void UnderWayCurves::add(const analysis::UnderWay& under_way) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <vector>
 
 #include "analyze/charts/by_stream.h"
@@ -26,15 +26,26 @@ class LevelCurve {
   };
 
   /// Adds a value, which holds from `time_ns` on; one before the one before counts at its time.
-  void add(std::int64_t time_ns, std::uint64_t value);
+  void add(std::int64_t time_ns, std::uint64_t value) {
+    constexpr std::uint64_t kHighest = std::numeric_limits<std::uint32_t>::max();
+    // Mostly it is in the last interval.
+    const std::uint64_t since = static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(start_ns_);
+    if (since >> shift_ >= intervals_.size()) reach(time_ns);
+    latest_ = static_cast<std::uint32_t>(value < kHighest ? value : kHighest);
+    Interval& interval = intervals_.back();
+    if (latest_ < interval.low) interval.low = latest_;
+    if (latest_ > interval.high) interval.high = latest_;
+  }
 
-  [[nodiscard]] std::int64_t start_ns() const { return start_ns_.value_or(0); }
-  [[nodiscard]] std::uint64_t width_ns() const { return width_ns_; }
+  [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
+  [[nodiscard]] std::uint64_t width_ns() const { return std::uint64_t{1} << shift_; }
   [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
 
  private:
-  std::optional<std::int64_t> start_ns_;
-  std::uint64_t width_ns_ = 1024;
+  void reach(std::int64_t time_ns);
+
+  std::int64_t start_ns_ = 0;
+  unsigned shift_ = 10;  ///< the length of an interval is a power of two
   std::uint32_t latest_ = 0;
   std::vector<Interval> intervals_;
 };

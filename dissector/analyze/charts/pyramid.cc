@@ -87,7 +87,7 @@ void Pyramid::add(std::size_t series, std::int64_t time_ns, std::uint64_t value)
     bucket.high = std::max(bucket.high, value);
     ++bucket.count;
   } else if (width_ns() > kWindow) {
-    const std::uint64_t window = since(*start_ns_, time_ns) / kWindow;
+    const std::uint64_t window = since(start_ns_, time_ns) / kWindow;
     if (window != to.open.number) {
       close(to);
       to.open.number = window;
@@ -100,8 +100,8 @@ void Pyramid::add_span(std::size_t series, std::int64_t begin_ns, std::int64_t e
   if (begin_ns >= end_ns) return;
   static_cast<void>(place(begin_ns));
   static_cast<void>(place(end_ns - 1));
-  std::uint64_t from = since(*start_ns_, begin_ns);
-  const std::uint64_t to = since(*start_ns_, end_ns);
+  std::uint64_t from = since(start_ns_, begin_ns);
+  const std::uint64_t to = since(start_ns_, end_ns);
   Series& spans = series_[series];
   spans.total += to - from;
   if (spans.measure == Measure::time) return add_time(spans, from, to);
@@ -155,23 +155,18 @@ std::uint64_t Pyramid::total(std::size_t series) const {
 }
 
 // Returns the index of the interval that holds a time; makes the axis reach it.
-std::size_t Pyramid::place(std::int64_t time_ns) {
-  if (!start_ns_) start_ns_ = time_ns;
-  if (time_ns < *start_ns_) extend_before(time_ns);
-  const std::uint64_t offset = since(*start_ns_, time_ns);
+std::size_t Pyramid::make_place(std::int64_t time_ns) {
+  if (size_ == 0) start_ns_ = time_ns;
+  if (time_ns < start_ns_) extend_before(time_ns);
+  const std::uint64_t offset = since(start_ns_, time_ns);
   while (offset >> shift_ >= kMost) join_pairs();
   const auto at = static_cast<std::size_t>(offset >> shift_);
   size_ = std::max(size_, at + 1);
   return at;
 }
 
-Bucket& Pyramid::bucket_at(Series& series, std::size_t at) const {
-  if (at >= series.buckets.size()) series.buckets.resize(at + 1);
-  return series.buckets[at];
-}
-
 void Pyramid::extend_before(std::int64_t time_ns) {
-  const auto missing = [&] { return (since(time_ns, *start_ns_) + width_ns() - 1) / width_ns(); };
+  const auto missing = [&] { return (since(time_ns, start_ns_) + width_ns() - 1) / width_ns(); };
   while (missing() + size_ > kMost) join_pairs();
   const auto count = static_cast<std::size_t>(missing());
   for (Series& each : series_) {
@@ -181,7 +176,7 @@ void Pyramid::extend_before(std::int64_t time_ns) {
     each.buckets.insert(each.buckets.begin(), count, Bucket{});
   }
   size_ += count;
-  start_ns_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(*start_ns_) - count * width_ns());
+  start_ns_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(start_ns_) - count * width_ns());
 }
 
 void Pyramid::join_pairs() {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -62,7 +61,7 @@ class Pyramid {
   /// Returns all levels, the finest first.
   [[nodiscard]] std::vector<Level> levels();
   [[nodiscard]] std::uint64_t total(std::size_t series) const;
-  [[nodiscard]] std::int64_t start_ns() const { return start_ns_.value_or(0); }
+  [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
   [[nodiscard]] std::uint64_t width_ns() const { return std::uint64_t{1} << shift_; }
   /// Returns the length over which rates are taken.
   [[nodiscard]] std::uint64_t window_ns() const { return width_ns() < kWindow ? width_ns() : kWindow; }
@@ -81,8 +80,17 @@ class Pyramid {
     std::vector<Bucket> buckets;  ///< up to the last one that anything was added to
   };
 
-  [[nodiscard]] std::size_t place(std::int64_t time_ns);
-  Bucket& bucket_at(Series& series, std::size_t at) const;
+  // Most times are in an interval that there is.
+  [[nodiscard]] std::size_t place(std::int64_t time_ns) {
+    const std::uint64_t offset = static_cast<std::uint64_t>(time_ns) - static_cast<std::uint64_t>(start_ns_);
+    const std::uint64_t at = offset >> shift_;
+    return at < size_ ? static_cast<std::size_t>(at) : make_place(time_ns);
+  }
+  [[nodiscard]] std::size_t make_place(std::int64_t time_ns);
+  static Bucket& bucket_at(Series& series, std::size_t at) {
+    if (at >= series.buckets.size()) series.buckets.resize(at + 1);
+    return series.buckets[at];
+  }
   void add_time(Series& series, std::uint64_t from, std::uint64_t to) const;
   void extend_before(std::int64_t time_ns);
   void join_pairs();
@@ -94,7 +102,7 @@ class Pyramid {
   std::vector<Series> series_;
   unsigned shift_ = std::countr_zero(kFinest);  ///< the length of an interval is a power of two
   std::size_t size_ = 0;
-  std::optional<std::int64_t> start_ns_;
+  std::int64_t start_ns_ = 0;  ///< with `size_` 0: unknown yet
 };
 
 /// Joins each `factor` neighbours of a series.

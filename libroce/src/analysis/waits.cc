@@ -207,7 +207,11 @@ void WaitSurvey::absorb(std::uint32_t from, std::uint32_t into) {
 }
 
 void WaitSurvey::follow_link(const Observation& packet) {
-  Link& link = links_[packet.point];
+  if (link_ == nullptr || link_point_ != packet.point) {
+    link_ = &links_[packet.point];
+    link_point_ = packet.point;
+  }
+  Link& link = *link_;
   if (!link.has_ends) {
     link.has_ends = true;
     link.ends = {packet.source_mac, packet.destination_mac};

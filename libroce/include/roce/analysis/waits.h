@@ -231,6 +231,8 @@ class WaitSurvey {
   /// The requesters and hosts of the latest packets, so that few have to be searched.
   std::array<std::pair<Key, Requester*>, 64> recent_requesters_{};
   std::array<std::pair<std::pair<std::uint16_t, Gid>, Host*>, 16> recent_hosts_{};
+  Link* link_ = nullptr;
+  std::uint16_t link_point_ = 0;
   const Host* sender_ = nullptr;  ///< of the packet that is observed; null: there was no room for it
   std::map<std::uint16_t, Link> links_;
   std::uint64_t under_way_ = 0;   ///< PSNs of all requesters
