@@ -128,8 +128,9 @@ TEST_F(Report, HasTheLatenciesOfTheCommand) {
 
 TEST_F(Report, DividesTheTimeAsWaitsDoes) {
   std::set<std::string> seen;
-  for (const char* name : {"rc-drop-requests.tx.pcap", "rc-ecn-ce.rx.pcap", "rc-rnr.tx.pcap", "rc-drop-random.rx.pcap",
-                           "rc-drop-read-middle.rx.pcap", "rc-mix-v4.tx.pcap", "rc-timeout.tx.pcap"}) {
+  for (const char* name :
+       {"rc-drop-requests.tx.pcap", "rc-ecn-ce.rx.pcap", "rc-rnr.tx.pcap", "rc-drop-random.rx.pcap",
+        "rc-drop-read-middle.rx.pcap", "rc-mix-v4.tx.pcap", "rc-timeout.tx.pcap", "rc-blackhole.tx.pcap"}) {
     SCOPED_TRACE(name);
     std::map<std::string, std::uint64_t> told;
     std::uint64_t most = 0;
