@@ -3,6 +3,7 @@
 #include "analyze/report/message_row.h"
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <variant>
 
 #include "text/human_units.h"
