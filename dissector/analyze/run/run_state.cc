@@ -80,10 +80,11 @@ AnalysisResult RunState::so_far(AnalysisConsumer& end) {
   AnalysisRunOptions ending = options;
   ending.after = &state;
   ending.carry = nullptr;
-  ending.follow = nullptr;
   ending.quiet = true;
-  AnalysisResult ended = RunState{{}, ending, end}.finish();
-  ended.earlier_files = 0;
+  RunState goes_on{{}, ending, end};
+  goes_on.reach = reach;
+  goes_on.result.earlier_files = 0;
+  AnalysisResult ended = goes_on.finish();
   ended.streams_left_out = result.streams_left_out;
   ended.streams_unlisted += result.streams_unlisted;
   ended.streams_not_asked_for = result.streams_not_asked_for;

@@ -3,9 +3,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -44,7 +46,23 @@ class Summary(unittest.TestCase):
         self.assertEqual(statement.get("cause"), name, summary["statements"])
         self.assertEqual(summary["verdict"], statement["text"])
         self.assertFalse(summary["clean"])
+        self.assertEqual(self.followed(len(frames)), summary, "what is followed does not say the same before its end")
         return statement["facts"], statement["text"]
+
+    def followed(self, frames):
+        """What is said of the last capture when all its frames were read and it could still go on."""
+        path = os.path.join(self.folder.name, "made.pcap")
+        with subprocess.Popen([self.tool, "summary", "--follow", "--json", path], stdout=subprocess.PIPE, text=True) as run:
+            watch = threading.Timer(60, run.kill)
+            watch.start()
+            so_far = json.loads(run.stdout.readline())
+            while so_far["capture"]["frames"] < frames:
+                so_far = json.loads(run.stdout.readline())
+            run.send_signal(signal.SIGINT)
+            run.stdout.read()
+            self.assertEqual(run.wait(), 0)
+            watch.cancel()
+        return so_far
 
     def assert_silent(self, frames, *names):
         summary = self.summary(frames)
