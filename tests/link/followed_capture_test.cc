@@ -163,11 +163,35 @@ TEST_F(FollowedCapture, CompressedFilesAreRefused) {
   EXPECT_THAT(reader.error().message, HasSubstr("is compressed, and cannot be followed"));
 }
 
-TEST_F(FollowedCapture, AnEmptyFileThatStaysEmptyIsAnError) {
-  append({});
-  const auto reader = CaptureReader::follow(path("capture"), [](int) { return false; });
-  ASSERT_FALSE(reader);
-  EXPECT_THAT(reader.error().message, HasSubstr("the file is empty"));
+TEST_F(FollowedCapture, AFileThatStaysWithoutAHeaderHasNoRecords) {
+  for (const std::size_t size : {0, 3, 20}) {
+    std::filesystem::remove(path("capture"));
+    append(std::span{capture_of("pcap", 1).bytes()}.first(size));
+    auto reader = CaptureReader::follow(path("capture"), [](int) { return false; });
+    ASSERT_TRUE(reader) << reader.error().message;
+    EXPECT_THAT(texts(*reader), SizeIs(0));
+    EXPECT_FALSE(reader->error());
+  }
+}
+
+TEST_F(FollowedCapture, APipeWithoutAWriterIsWaitedFor) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  int waits = 0;
+  auto reader = CaptureReader::follow(path("pipe"), [&](int) { return ++waits < 3; });
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_THAT(texts(*reader), SizeIs(0));
+  EXPECT_EQ(waits, 3);
+}
+
+TEST_P(FollowedCapture, AFileThatWasRemovedEndsWithWhatItHas) {
+  append(capture_of(GetParam(), 3).bytes());
+  auto reader = CaptureReader::follow(path("capture"), [&](int) {
+    std::filesystem::remove(path("capture"));
+    return true;
+  });
+  ASSERT_TRUE(reader);
+  EXPECT_THAT(texts(*reader), SizeIs(3));
+  EXPECT_FALSE(reader->error());
 }
 
 }  // namespace

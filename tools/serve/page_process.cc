@@ -2,6 +2,7 @@
 #include "serve/page_process.h"
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,8 @@ bool PageProcess::begin(const std::function<std::string()>& make) {
   if (page_ < 0) return false;
   child_ = ::fork();
   if (child_ == 0) {
+    // Nobody waits for the page of a program that was killed.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     bool is_made = false;
     try {
       is_made = write_all(page_, make());

@@ -11,6 +11,7 @@
 #include "analyze/charts/report_json.h"
 #include "analyze/charts/report_series.h"
 #include "analyze/commands/commands.h"
+#include "analyze/commands/following_summary.h"
 #include "analyze/input/following.h"
 #include "analyze/input/report.h"
 #include "analyze/session/analysis_session.h"
@@ -83,7 +84,7 @@ class ServingConsumer final : public AnalysisConsumer {
   std::string make(RunSoFar& run) {
     const AnalysisResult result = run.result(series_);
     series_.finish();
-    const Summary summary = summarise(result);
+    const Summary summary = summarise(result, not_joined(result));
     return page::make_page(report_json({result, summary, session_.names()}, series_, true));
   }
 

@@ -197,8 +197,8 @@ ExitCode run_summary(const SummaryOptions& options) {
     return ExitCode::usage;
   }
   const bool follows = options.common.follow || !options.common.interface.empty();
-  if (follows && (has_report || !options.common.filter.empty() || options.common.stream)) {
-    report("--follow shows all there is so far, as text: leave out --report, -Y and --stream");
+  if (follows && (has_report || options.quick || !options.common.filter.empty() || options.common.stream)) {
+    report("--follow shows all there is so far, as text: leave out --report, --quick, -Y and --stream");
     return ExitCode::usage;
   }
   if (!session.open()) return session.finish();

@@ -15,9 +15,6 @@
 
 namespace roce::analyze {
 
-namespace {
-
-/// Says why capture points that saw the same connections are not compared.
 JoinedPoints not_joined(const AnalysisResult& result) {
   JoinedPoints nothing;
   if (result.has_hosts_at_several_points()) {
@@ -27,6 +24,8 @@ JoinedPoints not_joined(const AnalysisResult& result) {
   }
   return nothing;
 }
+
+namespace {
 
 /// Shows the summary of what came so far, in the form that fits where it goes: a screen that is drawn anew, a JSON
 /// object for each change, or the headline whenever it is another.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,17 +65,49 @@ link::Result<link::CaptureReader> Following::open(const InputFile& file) {
     return reader;
   }
   // Only the latest file of a folder still grows; the ones before it may have been compressed.
-  if (folder_ && folder_->look()) return link::CaptureReader::open(file.path);
+  if (folder_ && (is_compressed_name(file.path) || folder_->look())) return link::CaptureReader::open(file.path);
   return link::CaptureReader::follow(file.path, waiting);
 }
 
-void Following::close(const InputFile& file, std::uint64_t bytes) {
-  if (folder_) folder_->note_read(file.path, bytes);
+std::optional<std::string> Following::close(const InputFile& file, std::uint64_t bytes) {
+  if (!folder_) return std::nullopt;
+  folder_->leave(bytes);
+  struct stat status {};
+  if (!has_newer_ || ::stat(file.path.c_str(), &status) != 0) return std::nullopt;
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size <= bytes) return std::nullopt;
+  return fmt::format(
+      "{}: byte {}: the file ends inside a packet: {} bytes of it are there; the packets before it were read",
+      file.path, bytes, size - bytes);
+}
+
+std::vector<std::string> Following::problems() const {
+  std::vector<std::string> all;
+  if (!folder_) return all;
+  if (const std::uint64_t missed = folder_->missed(); missed != 0) {
+    all.push_back(fmt::format("{} removed or written over before they were read; keep more of them, or larger ones",
+                              missed == 1 ? "1 file was" : fmt::format("{} files were", missed)));
+  }
+  if (const std::uint64_t left = folder_->left_early(); left != 0) {
+    all.push_back(
+        fmt::format("{} after a newer file had come, and the rest was not read; follow a folder for each capture",
+                    left == 1 ? "1 file has grown" : fmt::format("{} files have grown", left)));
+  }
+  return all;
+}
+
+bool Following::has_next() {
+  // A writer that flushes each packet wakes us for each.
+  constexpr Duration kBetweenLooks = std::chrono::milliseconds{50};
+  const Time now = runtime::now();
+  if (now < looked_ + kBetweenLooks) return false;
+  looked_ = now;
+  return folder_->look();
 }
 
 bool Following::wait(int fd) {
   if (is_stopped_ || has_newer_) return false;
-  if (folder_ && folder_->look()) {
+  if (folder_ && has_next()) {
     has_newer_ = true;
     return true;
   }
@@ -89,7 +122,7 @@ void Following::pause(int fd) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   std::array<pollfd, 4> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{changes_, POLLIN, 0}, pollfd{watched_, POLLIN, 0},
                                pollfd{fd, POLLIN, 0}};
-  if (::poll(events.data(), events.size(), static_cast<int>(milliseconds)) <= 0) return;
+  static_cast<void>(::poll(events.data(), events.size(), static_cast<int>(milliseconds)));
   if (stop_.take()) is_stopped_ = true;
   std::array<char, 4096> told{};
   while (changes_ >= 0 && ::read(changes_, told.data(), told.size()) > 0) {

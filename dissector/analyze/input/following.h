@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyze/input/growing_folder.h"
 #include "analyze/input/input_files.h"
@@ -50,21 +51,23 @@ class Following {
   [[nodiscard]] std::optional<InputFile> next_file();
   /// Opens the file that `next_file` returned.
   [[nodiscard]] link::Result<link::CaptureReader> open(const InputFile& file);
-  /// Tells that the file was read, so far as it went.
-  void close(const InputFile& file, std::uint64_t bytes);
+  /// Tells how much of the latest file was read. Returns a sentence if it ends with a packet that is not whole,
+  /// although its writer has gone on to the next file.
+  [[nodiscard]] std::optional<std::string> close(const InputFile& file, std::uint64_t bytes);
   /// To be called after each frame: shows what is known so far when it is time.
   void after_frame() {
     if (++frames_ % kFramesBetweenLooks == 0) look_at_clock();
   }
 
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
-  /// Returns the number of files that were removed before they were read.
-  [[nodiscard]] std::uint64_t missed_files() const { return folder_ ? folder_->missed() : 0; }
+  /// Returns sentences about what was not read, for people.
+  [[nodiscard]] std::vector<std::string> problems() const;
 
  private:
   static constexpr std::uint64_t kFramesBetweenLooks = 256;
 
   [[nodiscard]] bool wait(int fd);
+  [[nodiscard]] bool has_next();
   void pause(int fd);
   void look_at_clock();
   void show();
@@ -77,6 +80,7 @@ class Following {
   runtime::StopSignal stop_;
   int changes_ = -1;        ///< inotify: what was written
   bool was_given_ = false;  ///< `next_file` has returned the only file
+  Time looked_{};           ///< when the folder was looked at last
   bool has_newer_ = false;  ///< a newer file is there: the current one has all that it will have
   bool is_stopped_ = false;
   bool is_asked_ = false;

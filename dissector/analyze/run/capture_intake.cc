@@ -27,7 +27,12 @@ bool CaptureIntake::next() {
     while (reader_->next(record_)) {
       file().frames = record_.number;
       if (record_.number % kProgressFrames == 0) progress_->update(reader_->position_bytes(), record_.number);
-      if (!admit()) continue;
+      if (!admit()) {
+        if (options_.follow == nullptr) continue;
+        options_.follow->after_frame();
+        if (options_.follow->is_stopped()) return false;
+        continue;
+      }
       ++admitted_;
       return true;
     }
@@ -85,13 +90,8 @@ void CaptureIntake::carry_into(CarriedState& state) {
 }
 
 void CaptureIntake::finish() {
-  if (options_.follow != nullptr && options_.follow->missed_files() != 0) {
-    CaptureFile& file = result_.files.empty() ? result_.files.emplace_back() : result_.files.back();
-    file.is_damaged = true;
-    file.problems.push_back(
-        fmt::format("{} removed before they were read; keep more of them, or larger ones",
-                    command_line::counted(options_.follow->missed_files(), "file was", "files were")));
-    say(file.problems.back());
+  if (options_.follow != nullptr && !result_.files.empty()) {
+    for (const std::string& problem : options_.follow->problems()) fail(problem);
   }
   result_.points = points_.points();
   result_.counts.clock_backwards = 0;
@@ -175,7 +175,9 @@ void CaptureIntake::close() {
   frames_ += file.frames;
   points_.end_file(file.last_ns);
   count_drops();
-  if (options_.follow != nullptr) options_.follow->close(followed_, reader_->position_bytes());
+  if (options_.follow != nullptr) {
+    if (const auto problem = options_.follow->close(followed_, reader_->position_bytes())) fail(*problem);
+  }
   for (const link::CaptureWarning& warning : reader_->warnings()) {
     file.problems.push_back(warning.message);
     say(fmt::format("warning: {}", warning.message));

@@ -80,14 +80,16 @@ class FollowedSource final : public ByteSource {
       if (is_regular_ || is_readable()) {
         const ssize_t got = is_regular_ ? ::pread(fd_.get(), out.data(), out.size(), static_cast<off_t>(position_))
                                         : ::read(fd_.get(), out.data(), out.size());
-        if (got < 0 && errno != EINTR) return tl::unexpected("cannot read: " + std::string(std::strerror(errno)));
+        if (got < 0 && errno != EINTR && errno != EAGAIN) {
+          return tl::unexpected("cannot read: " + std::string(std::strerror(errno)));
+        }
+        if (const auto shorter = why_shorter()) return tl::unexpected(*shorter);
         if (got > 0) {
           position_ += static_cast<std::uint64_t>(got);
           return static_cast<std::size_t>(got);
         }
-        if (got == 0 && !is_regular_) return 0;
+        if (got == 0 && (!is_regular_ || is_removed())) return 0;
       }
-      if (const auto shorter = why_shorter()) return tl::unexpected(*shorter);
       if (!wait_(is_regular_ ? -1 : fd_.get())) return 0;
     }
   }
@@ -97,6 +99,10 @@ class FollowedSource final : public ByteSource {
   [[nodiscard]] bool is_readable() const {
     pollfd state{fd_.get(), POLLIN, 0};
     return ::poll(&state, 1, 0) > 0;
+  }
+  [[nodiscard]] bool is_removed() const {
+    struct stat status {};
+    return ::fstat(fd_.get(), &status) == 0 && status.st_nlink == 0;
   }
   [[nodiscard]] std::optional<std::string> why_shorter() const {
     struct stat status {};

@@ -61,7 +61,8 @@ class ByteSource {
 [[nodiscard]] std::unique_ptr<ByteSource> make_descriptor_source(FileDescriptor fd);
 
 /// Reads what a descriptor has at present and what comes later: calls `wait` whenever there is nothing, and ends when
-/// it returns false. A regular file is read from its start, and is an error once it becomes shorter than what was read.
+/// it returns false. A regular file is read from its start; it ends when it was removed, and is an error once it has
+/// become shorter than what was read.
 [[nodiscard]] std::unique_ptr<ByteSource> make_followed_source(FileDescriptor fd, WaitForMore wait);
 
 /// Reads from memory, which must outlive the source.

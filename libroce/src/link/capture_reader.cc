@@ -50,8 +50,8 @@ std::string name_of(const std::string& path) {
   return path == "-" ? "(standard input)" : path;
 }
 
-Result<std::pair<FileDescriptor, struct stat>> open_file(const std::string& path) {
-  FileDescriptor fd(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+Result<std::pair<FileDescriptor, struct stat>> open_file(const std::string& path, int flags = 0) {
+  FileDescriptor fd(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
   struct stat status {};
   if (fd.get() < 0 || fstat(fd.get(), &status) != 0) {
     return tl::unexpected(system_error(name_of(path), "cannot open"));
@@ -123,7 +123,8 @@ Result<CaptureReader> CaptureReader::open(const std::string& path) {
 
 Result<CaptureReader> CaptureReader::follow(const std::string& path, WaitForMore wait) {
   auto impl = std::make_unique<Impl>(name_of(path));
-  auto opened = open_file(path);
+  // A pipe that nobody writes to yet would hold up the opening, which nothing could end.
+  auto opened = open_file(path, O_NONBLOCK);
   if (!opened) return tl::unexpected(opened.error());
   auto source = detail::make_followed_source(std::move(opened->first), impl->noting_the_end(std::move(wait)));
   if (auto error = impl->stream(std::move(source))) return tl::unexpected(*error);
@@ -159,7 +160,13 @@ Result<CaptureReader> CaptureReader::from_memory(std::span<const std::byte> byte
 
 Result<CaptureReader> CaptureReader::begin(std::unique_ptr<Impl> impl) {
   CaptureReader reader(std::move(impl));
-  if (auto error = reader.start()) return tl::unexpected(std::move(*error));
+  auto error = reader.start();
+  if (!error) return reader;
+  if (!reader.impl_->was_left) return tl::unexpected(std::move(*error));
+  // Nothing that had come is whole.
+  reader.impl_->diagnostics.forget_error();
+  reader.impl_->walker = Walker::done;
+  reader.fast_ = false;
   return reader;
 }
 

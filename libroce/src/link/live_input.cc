@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "link/live_input.h"
 
+#include <utility>
+
 #include "link/capture_format.h"
 
 namespace roce::link::detail {
 
 namespace {
 
-// A second of 10 Gbit/s fits into some hundred megabytes, a hiccup of the reader of 50 ms into this.
+// Takes 50 ms of 10 Gbit/s, for which a reader may be held up.
 constexpr int kRingBytes = 64 << 20;
 constexpr int kBlockMilliseconds = 20;
 // A reader that is late never waits.
@@ -66,13 +68,17 @@ CaptureInterface LiveInput::interface() const {
   return interface;
 }
 
-void LiveInput::count(CaptureInterface& interface) const {
+void LiveInput::count(CaptureInterface& interface) {
   pcap_stat counted{};
   if (pcap_stats(pcap_.get(), &counted) != 0) return;
   CaptureStatistics& statistics = interface.statistics ? *interface.statistics : interface.statistics.emplace();
-  statistics.received = counted.ps_recv;
-  statistics.dropped_os = counted.ps_drop;
-  statistics.dropped_interface = counted.ps_ifdrop;
+  // Its counters have 32 bits.
+  const auto add = [](std::optional<std::uint64_t>& sum, unsigned now, unsigned& before) {
+    sum = sum.value_or(0) + (now - std::exchange(before, now));
+  };
+  add(statistics.received, counted.ps_recv, counted_.ps_recv);
+  add(statistics.dropped_os, counted.ps_drop, counted_.ps_drop);
+  add(statistics.dropped_interface, counted.ps_ifdrop, counted_.ps_ifdrop);
 }
 
 bool LiveInput::next(CaptureRecord& record, CaptureInterface& interface, Diagnostics& diagnostics) {

@@ -74,13 +74,68 @@ TEST_F(GrowingFolderTest, FindsAFileThatIsBegunAnewUnderItsName) {
   write("0", 1, 5);
   write("1", 2, 5);
   EXPECT_EQ(next(), "0");
-  folder_.note_read(path("0"), std::filesystem::file_size(path("0")));
+  folder_.leave(std::filesystem::file_size(path("0")));
   EXPECT_EQ(next(), "1");
-  write("replacement", 3, 2);
-  // As a ring of fixed names does: the same file, emptied and written again.
+  // As a ring of fixed names does: the same file, emptied and written again, whatever its length.
+  for (const int frames : {2, 5, 9}) {
+    write("replacement", 3 + frames, frames);
+    std::filesystem::copy_file(path("replacement"), path("0"), std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::remove(path("replacement"));
+    EXPECT_EQ(next(), "0") << frames << " frames";
+    EXPECT_EQ(next(), "");
+  }
+  EXPECT_EQ(folder_.missed(), 0);
+}
+
+TEST_F(GrowingFolderTest, CountsAFileThatIsBegunAnewBeforeItWasReturned) {
+  write("0", 1);
+  write("1", 2);
+  EXPECT_TRUE(folder_.look());
+  write("replacement", 3);
   std::filesystem::copy_file(path("replacement"), path("0"), std::filesystem::copy_options::overwrite_existing);
   std::filesystem::remove(path("replacement"));
+  EXPECT_EQ(next(), "1");
   EXPECT_EQ(next(), "0");
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(folder_.missed(), 1);
+}
+
+TEST_F(GrowingFolderTest, PassesOverTheCompressedCopyOfAPiece) {
+  write("a.pcapng", 1);
+  EXPECT_EQ(next(), "a.pcapng");
+  write("b.pcapng", 2);
+  write("a.pcapng.gz", 1);
+  std::filesystem::remove(path("a.pcapng"));
+  EXPECT_EQ(next(), "b.pcapng");
+  EXPECT_EQ(next(), "");
+  // One that was compressed before anybody looked is read.
+  write("0.pcapng.gz", 3);
+  EXPECT_EQ(next(), "0.pcapng.gz");
+}
+
+TEST_F(GrowingFolderTest, SaysThatAFileHasGrownAfterItWasLeft) {
+  write("a", 1, 2);
+  EXPECT_EQ(next(), "a");
+  write("b", 2, 2);
+  folder_.leave(std::filesystem::file_size(path("a")));
+  EXPECT_EQ(next(), "b");
+  EXPECT_EQ(folder_.left_early(), 0);
+  write("more", 1, 3);
+  std::filesystem::copy_file(path("more"), path("a"), std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove(path("more"));
+  EXPECT_EQ(next(), "");
+  EXPECT_EQ(folder_.left_early(), 1);
+}
+
+TEST_F(GrowingFolderTest, PutsAFileInItsPlaceOnceItHasATime) {
+  write("z", 1, 0);
+  write("y", 9);
+  EXPECT_TRUE(folder_.look());
+  write("first", 1);
+  std::filesystem::copy_file(path("first"), path("z"), std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove(path("first"));
+  EXPECT_EQ(next(), "z");
+  EXPECT_EQ(next(), "y");
   EXPECT_EQ(next(), "");
 }
 
