@@ -119,9 +119,10 @@ def read_pcap(path):
     return frames
 
 
-def write_pcap(path, frames):
-    """`frames`: pairs of time in ns and bytes."""
+def write_pcap(path, frames, snap_length=None):
+    """`frames`: pairs of time in ns and bytes, of which the first `snap_length` are written."""
     with open(path, "wb") as file:
         file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1))
         for time, data in frames:
-            file.write(struct.pack("<4I", time // 10**9, time % 10**9, len(data), len(data)) + data)
+            kept = data[:snap_length]
+            file.write(struct.pack("<4I", time // 10**9, time % 10**9, len(kept), len(data)) + kept)

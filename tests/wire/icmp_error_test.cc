@@ -46,7 +46,7 @@ Gid ipv4(std::uint8_t b, std::uint8_t d) {
 }
 
 TEST(IcmpErrors, NameThePacketAndWhoSaysIt) {
-  // What is missing at the end is a snap length's.
+  // A snap length cut off the end.
   const auto error = error_in(from_hex(kPortUnreachable), 150);
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->why, Undelivered::port_unreachable);

@@ -27,7 +27,7 @@ bool CaptureWays::has_answers(std::uint16_t point, const Gid& from, const Gid& t
 }
 
 std::uint64_t answer_packets(const analysis::DirectionSummary& direction) {
-  return direction.packets - std::min(direction.packets, direction.request_packets);
+  return direction.packets - std::min(direction.packets, direction.request_packets + direction.cnps);
 }
 
 }  // namespace roce::analyze

@@ -27,7 +27,8 @@ class CaptureWays {
   std::set<Way> of_answers_;
 };
 
-/// Returns the packets of a direction that answer requests of the other one.
+/// Returns the packets of a direction that answer requests of the other one. A CNP answers none: marks
+/// bring it, whatever became of the request.
 [[nodiscard]] std::uint64_t answer_packets(const analysis::DirectionSummary& direction);
 
 }  // namespace roce::analyze

@@ -22,7 +22,7 @@ using analysis::StreamSummary;
 
 using Way = std::tuple<std::uint16_t, Gid, Gid>;  // capture point, from, to
 
-/// What arrives from one host at another.
+/// Sizes of packets from one host to another, of those that arrive and of those that do not.
 struct Sizes {
   std::uint64_t arrived = 0;
   std::uint32_t largest = 0;

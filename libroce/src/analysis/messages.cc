@@ -77,16 +77,14 @@ bool add(ChannelRef ref, const Request& request) {
   return info.position == Position::last || info.position == Position::only;
 }
 
-// What is larger than all that arrived may be too large to arrive.
-void count_arrived(ChannelRef ref, const Request& request) {
+}  // namespace
+
+void note_size_arrived(ChannelRef ref, const Request& request) {
   DirectionSummary& counts = ref.stream.summary.directions[ref.direction];
-  ++counts.arrived;
   if (request.payload <= counts.largest_arrived) return;
   counts.largest_arrived = request.payload;
   counts.larger = {};
 }
-
-}  // namespace
 
 // A-ACK-1 (an ACK covers all requests up to its PSN, but READs and atomics only with their own answers)
 void acknowledge(ChannelRef ref, LongPsn end) {
@@ -102,7 +100,8 @@ void acknowledge(ChannelRef ref, LongPsn end) {
       break;
     }
     request.acknowledged = true;
-    count_arrived(ref, request);
+    ++ref.stream.summary.directions[ref.direction].arrived;
+    note_size_arrived(ref, request);
     ++channel.settled;
     channel.acknowledged = std::max(channel.acknowledged, request.end());
     if (add(ref, request)) {

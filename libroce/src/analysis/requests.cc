@@ -308,7 +308,7 @@ Sighting on_request(ChannelRef ref, Flow& flow) {
   limit_gaps(ref);
   if (packet.info().position == Position::first || packet.info().position == Position::middle) {
     learn_mtu(ref.stream, packet.payload_length);
-    if (!packet.is_cut && !packet.icrc_bad) {
+    if (!ref.state.is_several && !packet.icrc_bad) {
       ref.stream.summary.directions[ref.direction].full_size = static_cast<std::uint16_t>(packet.payload_length);
     }
   }

@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 16;
+inline constexpr std::uint32_t kStateVersion = 17;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -83,7 +83,7 @@ inline constexpr std::size_t kMemberCount<StreamSummary> = 26;
 template <>
 inline constexpr std::size_t kMemberCount<UnansweredRequest> = 12;
 template <>
-inline constexpr std::size_t kMemberCount<DirectionSummary> = 20;
+inline constexpr std::size_t kMemberCount<DirectionSummary> = 21;
 template <>
 inline constexpr std::size_t kMemberCount<Quiet> = 3;
 template <>

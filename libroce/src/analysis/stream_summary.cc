@@ -28,6 +28,7 @@ void merge(DirectionSummary& sum, const DirectionSummary& more) {
   add(sum.messages, more.messages);
   sum.messages_refused += more.messages_refused;
   sum.acks += more.acks;
+  sum.cnps += more.cnps;
   sum.ecn_capable += more.ecn_capable;
   sum.latency.merge(more.latency);
   if (more.latest > sum.latest) {

@@ -58,7 +58,9 @@ void count(Stream& stream, std::uint8_t direction, const Observation& packet) {
     ++counts.acks;
   } else if (info.is_response()) {
     counts.response_bytes += packet.payload_length;
-  } else if (info.operation != Operation::cnp) {
+  } else if (info.operation == Operation::cnp) {
+    ++counts.cnps;
+  } else {
     ++counts.request_packets;
     counts.request_bytes += packet.payload_length;
     if (counts.larger && packet.payload_length > counts.largest_arrived) count_larger(counts, packet);

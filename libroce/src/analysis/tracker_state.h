@@ -332,6 +332,8 @@ void hear(Channel& channel, LongPsn end);
 void doubt_answers(Channel& channel, LongPsn psn, Time since);
 /// Ends the messages again that the responses since then have answered.
 void answer_awaited(ChannelRef ref);
+/// Notes that a request packet arrived, with what it holds. A packet that is larger than all that did may be too large.
+void note_size_arrived(ChannelRef ref, const Request& request);
 /// Counts a retransmission of a request whose message was begun or ended before.
 void count_repeat(ChannelRef ref, LongPsn psn);
 /// Sorts messages by their ends; those that have none come last.

@@ -130,7 +130,8 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
   const Cause cause = restart.shown_cause();
   const bool is_in_vain = cause != Cause::nak && cause != Cause::implied_nak && wait >= heuristics::kLeastTimeout;
   if (cause != Cause::rnr && is_in_vain) ++ref.stream.summary.directions[1 - ref.direction].unheard;
-  count_try(ref, restart);
+  // A requester that was refused goes back although its request arrived.
+  if (cause != Cause::rnr) count_try(ref, restart);
   if (cause == Cause::rnr || is_in_vain) attempts.longest = std::max(attempts.longest, wait);
   const bool is_timeout = cause == Cause::timeout || !channel.responses_seen;
   // The timer may have been running when the request was first sent.
@@ -144,12 +145,14 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
 void note_refusal(ChannelRef ref, LongPsn psn) {
   Channel& channel = ref.channel;
   Attempts& attempts = channel.attempts.make();
+  const std::size_t index = find_request(channel, psn);
+  const bool is_known = index < channel.requests.size();
+  if (is_known) note_size_arrived(ref, channel.requests[index]);
   if (attempts.tries == 0 || attempts.psn != psn) {
     attempts = {};
     attempts.psn = psn;
     attempts.tries = 1;
-    const std::size_t index = find_request(channel, psn);
-    attempts.begin = index < channel.requests.size() ? channel.requests[index].last_time : ref.packet().time;
+    attempts.begin = is_known ? channel.requests[index].last_time : ref.packet().time;
     attempts.latest = attempts.begin;
   }
   ++attempts.refusals;

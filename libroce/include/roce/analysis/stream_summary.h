@@ -123,6 +123,7 @@ struct DirectionSummary {
   std::array<std::uint64_t, kMessageTypes> messages{};  ///< completed messages of this requester
   std::uint64_t messages_refused = 0;
   std::uint64_t acks = 0;
+  std::uint64_t cnps = 0;
   std::uint64_t ecn_capable = 0;  ///< ECT or CE
   Histogram latency;              ///< latency of completed messages of this requester
   Time latest{};                  ///< time of the latest packet

@@ -83,6 +83,26 @@ class Sizes(Causes):
                 at += MS
             self.assert_silent(frames, "path_mtu")
 
+    def test_sizes_that_are_refused_arrived(self):
+        # The responder has no receive for them: each try has an RNR NAK.
+        frames = self.small() + self.large()
+        frames += [(100 * MS + i * TIMEOUT + 30_000, self.b.answer(self.a, 0x31, 5000, 0, RNR_NAK)) for i in range(8)]
+        self.assert_silent(frames, "path_mtu")
+        # A single one shows that the size arrives, though all later ones are lost.
+        self.assert_silent(frames[:len(frames) - 7], "path_mtu")
+
+    def test_sizes_in_frames_that_are_cut(self):
+        frames = self.small()
+        frames += [(100 * MS + 60_000, self.b.answer(self.a, 0x31, 5000, 0, SEQUENCE_NAK))]
+        for i in range(6):
+            at = 100 * MS + i * TIMEOUT
+            frames += message(self.a, self.b, 0x32, 5000, at, packets=3)[:2]
+            frames.append((at + 30_000, self.a.send(self.b, 0x32, 5002, 1500, SEND_LAST)))
+        whole = self.first(frames, "path_mtu")[0]
+        self.assertEqual((whole["lost"], whole["smallest_lost"]), (12, 4096))
+        self.snap_length = 256
+        self.assertEqual(self.first(frames, "path_mtu")[0], whole)
+
     def test_mtus_of_both_directions(self):
         frames = message(self.a, self.b, 0x22, 100, 0) + [(MS, self.b.answer(self.a, 0x21, 115, 1))]
         frames += message(self.b, self.a, 0x21, 500, 2 * MS, size=1024) + [(3 * MS, self.a.answer(self.b, 0x22, 515, 1))]

@@ -23,6 +23,7 @@ TIMEOUT = 67 * MS
 
 class Summary(unittest.TestCase):
     tool = ""
+    snap_length = None
 
     def setUp(self):
         # pylint: disable=consider-using-with
@@ -32,27 +33,28 @@ class Summary(unittest.TestCase):
     def summary(self, frames, *words, check=True):
         """`frames`: pairs of time in ns after the start and bytes."""
         path = os.path.join(self.folder.name, "made.pcap")
-        write_pcap(path, [(START + time, data) for time, data in sorted(frames, key=lambda frame: frame[0])])
+        write_pcap(path, [(START + time, data) for time, data in sorted(frames, key=lambda frame: frame[0])],
+                   self.snap_length)
         run = subprocess.run([self.tool, "summary", "--json", *words, path], check=check, capture_output=True, text=True)
         return json.loads(run.stdout)
 
     def causes(self, summary, name="never_worked"):
         return [statement for statement in summary["statements"] if statement.get("cause") == name]
 
-    def first(self, frames, name="never_worked"):
+    def first(self, frames, name="never_worked", *words):
         """The facts of the first statement, which is to name this cause, and its text."""
-        summary = self.summary(frames)
+        summary = self.summary(frames, *words)
         statement = summary["statements"][0]
         self.assertEqual(statement.get("cause"), name, summary["statements"])
         self.assertEqual(summary["verdict"], statement["text"])
         self.assertFalse(summary["clean"])
-        self.assertEqual(self.followed(len(frames)), summary, "what is followed does not say the same before its end")
+        self.assertEqual(self.followed(len(frames), *words), summary, "what is followed does not say the same before its end")
         return statement["facts"], statement["text"]
 
-    def followed(self, frames):
+    def followed(self, frames, *words):
         """What is said of the last capture when all its frames were read and it could still go on."""
         path = os.path.join(self.folder.name, "made.pcap")
-        with subprocess.Popen([self.tool, "summary", "--follow", "--json", path], stdout=subprocess.PIPE, text=True) as run:
+        with subprocess.Popen([self.tool, "summary", "--follow", "--json", *words, path], stdout=subprocess.PIPE, text=True) as run:
             watch = threading.Timer(60, run.kill)
             watch.start()
             so_far = json.loads(run.stdout.readline())

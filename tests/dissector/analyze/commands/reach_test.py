@@ -206,6 +206,13 @@ class LinuxSays(Summary):
         self.assertEqual(summary["verdict"], "nothing wrong seen")
         self.assertIn("though requests are answered", summary["statements"][1]["text"])
 
+    def test_cnps_answer_nothing(self):
+        frames = self.answered("10.2.0.2")
+        a, b = Host(self.mac, "10.1.0.2"), Host(self.router_mac, "10.2.0.2")
+        frames += tries(b, a, 0x21, 50, count=1)
+        frames += [(i * MS, b.packet(a, bth(0x81, 0x21, 0), bytes(16))) for i in range(3)]
+        self.assertEqual(self.first(frames)[0]["why"], "port unreachable")
+
     def test_packets_that_are_too_big(self):
         facts, text = self.first(self.answered("10.2.0.2", size=2048))
         self.assertEqual(facts["why"], "packet too big")
