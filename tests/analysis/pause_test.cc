@@ -171,22 +171,35 @@ TEST_F(PauseTest, ARunOfXoffsEndsWithAnXonOrALapse) {
   use({});
   // On a link of 10 Gbit/s a timer of 65,535 quanta lasts 3,355 us.
   for (int i = 0; i <= 10; ++i) pfc(100 + i * 3000, 3, 65'535);
-  EXPECT_EQ(counts(3).longest_run, microseconds{30'000});
-  EXPECT_EQ(counts(3).frames_of_run, 11U);
-  EXPECT_EQ(counts(3).run_begin, Time{microseconds{100}});
-  EXPECT_EQ(counts(4).longest_run, Duration{}) << "another priority";
+  EXPECT_EQ(counts(3).longest_run.length, microseconds{30'000});
+  EXPECT_EQ(counts(3).longest_run.frames, 11U);
+  EXPECT_EQ(counts(3).longest_run.begin, Time{microseconds{100}});
+  EXPECT_EQ(counts(4).longest_run.length, Duration{}) << "another priority";
   pfc(33'000, 3, 0);
   for (int i = 0; i < 5; ++i) pfc(33'100 + i * 3000, 3, 65'535);
   for (int i = 0; i < 30; ++i) pfc(60'000 + i * 4000, 3, 65'535);
-  EXPECT_EQ(counts(3).longest_run, microseconds{30'000}) << "the others were not renewed in time, or shorter";
+  EXPECT_EQ(counts(3).longest_run.length, microseconds{30'000}) << "the others were not renewed in time, or shorter";
 }
 
 TEST_F(PauseTest, ARunIsShorterOnAFasterLink) {
   use({.link_bits_per_second = k100G});
   for (int i = 0; i < 10; ++i) pfc(i * 1000, 3, 65'535);
-  EXPECT_EQ(counts(3).longest_run, Duration{}) << "each was over after 335 us";
+  EXPECT_EQ(counts(3).longest_run.length, Duration{}) << "each was over after 335 us";
   for (int i = 0; i < 10; ++i) pfc(20'000 + i * 300, 3, 65'535);
-  EXPECT_EQ(counts(3).longest_run, microseconds{2700});
+  EXPECT_EQ(counts(3).longest_run.length, microseconds{2700});
+}
+
+TEST_F(PauseTest, ARunIsSureIfItHoldsOnTheFastestLink) {
+  use({});
+  // On a link of 800 Gbit/s a timer of 65,535 quanta lasts 41.9 us.
+  for (int i = 0; i < 10; ++i) pfc(i * 41, 3, 65'535);
+  for (int i = 0; i < 10; ++i) pfc(1000 + i * 43, 3, 65'535);
+  EXPECT_EQ(counts(3).sure_run.length, microseconds{9 * 41});
+  EXPECT_EQ(counts(3).sure_run.frames, 10U);
+  EXPECT_EQ(counts(3).longest_run.length, microseconds{1000 + 9 * 43});
+  use({.link_bits_per_second = k100G});
+  for (int i = 0; i < 10; ++i) pfc(i * 300, 3, 65'535);
+  EXPECT_EQ(counts(3).sure_run, counts(3).longest_run) << "the speed is known";
 }
 
 TEST_F(PauseTest, ARunGoesOnWithASavedState) {
@@ -202,7 +215,7 @@ TEST_F(PauseTest, ARunGoesOnWithASavedState) {
   later.pause_enabled = 8;
   later.pause_quanta.fill(1);
   EXPECT_EQ(next.observe(later), std::nullopt);
-  EXPECT_EQ(next.summaries().at(0).counts.at(3).longest_run, microseconds{5000});
+  EXPECT_EQ(next.summaries().at(0).counts.at(3).longest_run.length, microseconds{5000});
 }
 
 TEST_F(PauseTest, APauseThatIsRenewedInTimeGoesOn) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "analyze/run/undelivered.h"
 #include "text/human_units.h"
@@ -14,6 +15,7 @@ namespace roce::analyze {
 namespace {
 
 using analysis::PauseCounts;
+using analysis::PauseRun;
 using analysis::PauseSummary;
 using analysis::Severity;
 
@@ -21,53 +23,57 @@ using analysis::Severity;
 constexpr Duration kStorm = std::chrono::milliseconds{200};
 constexpr std::size_t kMost = 3;
 
-Statement statement_of(const AnalysisResult& result, const PauseSummary& station, std::size_t priority) {
-  const PauseCounts& counts = station.counts[priority];
-  const bool is_all = priority == PauseSummary::kAll;
-  const std::string what = is_all ? "all priorities (PAUSE)" : fmt::format("priority {} (PFC)", priority);
-  const std::uint64_t lost = result.verdicts.losses.total();
+struct Storm {
+  const PauseSummary* station = nullptr;
+  std::size_t priority = 0;
+  bool is_sure = false;  ///< whatever the speed of the link is
+  PauseRun run{};
+};
+
+Statement statement_of(const AnalysisResult& result, const Storm& storm) {
+  const bool is_all = storm.priority == PauseSummary::kAll;
+  const std::string what = is_all ? "all priorities (PAUSE)" : fmt::format("priority {} (PFC)", storm.priority);
   const std::string at =
-      result.points.size() > 1 ? fmt::format("at {}: ", result.points[station.point].name) : std::string{};
+      result.points.size() > 1 ? fmt::format("at {}: ", result.points[storm.station->point].name) : std::string{};
   Statement statement{
-      Severity::error,
-      fmt::format("{}{} storm: {} stopped {} for {} without a break, from {} on ({}){}: no congestion lasts so long; "
-                  "look at this station, its receive path and its firmware, and at the watchdog of its switch",
-                  at, is_all ? "PAUSE" : "PFC", to_string(station.source), what,
-                  text::duration_text(counts.longest_run.count()), run_seconds(result, counts.run_begin),
-                  text::counted(counts.frames_of_run, "XOFF", "XOFFs"),
-                  lost == 0 ? "" : fmt::format("; {} lost", text::counted(lost, "packet was", "packets were"))),
+      storm.is_sure ? Severity::error : Severity::warning,
+      fmt::format("{}{} storm{}: {} stopped {} for {} without a break, from {} on ({}): {}", at,
+                  is_all ? "PAUSE" : "PFC", storm.is_sure ? "" : ", if the link has 10 Gbit/s",
+                  to_string(storm.station->source), what, text::duration_text(storm.run.length.count()),
+                  run_seconds(result, storm.run.begin), text::counted(storm.run.frames, "XOFF", "XOFFs"),
+                  storm.is_sure ? "no congestion lasts so long; look at this station, its receive path and its "
+                                  "firmware, and at the watchdog of its switch"
+                                : "on a faster link it may have been shorter; give --link-speed"),
       "pfc_storm",
       {}};
-  statement.facts = {{"station", to_string(station.source)},
-                     {"priority", is_all ? std::string{"all"} : fmt::format("{}", priority)},
-                     {"since_ns", run_ns(result, counts.run_begin)},
-                     {"duration_ns", std::int64_t{counts.longest_run.count()}},
-                     {"xoffs", counts.frames_of_run},
-                     {"lost", lost}};
+  statement.facts = {{"station", to_string(storm.station->source)},
+                     {"priority", is_all ? std::string{"all"} : fmt::format("{}", storm.priority)},
+                     {"since_ns", run_ns(result, storm.run.begin)},
+                     {"duration_ns", std::int64_t{storm.run.length.count()}},
+                     {"xoffs", storm.run.frames}};
   return statement;
 }
 
 }  // namespace
 
-std::vector<Statement> statements_about_storms(const AnalysisResult& result) {
-  struct Storm {
-    const PauseSummary* station = nullptr;
-    std::size_t priority = 0;
-    Duration length{};
-  };
+PauseStorms find_storms(const AnalysisResult& result) {
   std::vector<Storm> storms;
+  PauseStorms found;
   for (const PauseSummary& station : result.pauses) {
     for (std::size_t priority = 0; priority < station.counts.size(); ++priority) {
-      const Duration length = station.counts[priority].longest_run;
-      if (length >= kStorm) storms.push_back({&station, priority, length});
+      const PauseCounts& counts = station.counts[priority];
+      if (counts.longest_run.length < kStorm) continue;
+      const bool is_sure = counts.sure_run.length >= kStorm;
+      storms.push_back({&station, priority, is_sure, is_sure ? counts.sure_run : counts.longest_run});
+      found.points.insert(station.point);
     }
   }
-  std::ranges::stable_sort(storms, std::ranges::greater{}, &Storm::length);
-  std::vector<Statement> statements;
-  for (std::size_t i = 0; i < std::min(storms.size(), kMost); ++i) {
-    statements.push_back(statement_of(result, *storms[i].station, storms[i].priority));
-  }
-  return statements;
+  std::ranges::stable_sort(storms, std::ranges::greater{}, [](const Storm& storm) {
+    return std::pair{storm.is_sure, storm.run.length};
+  });
+  storms.resize(std::min(storms.size(), kMost));
+  for (const Storm& storm : storms) found.statements.push_back(statement_of(result, storm));
+  return found;
 }
 
 }  // namespace roce::analyze

@@ -116,7 +116,7 @@ Statement about_nothing_wrong(const VerdictTotals& verdicts) {
 }
 
 /// Adds what each capture point saw. A point that saw nothing wrong is only named.
-void add_points(const AnalysisResult& result, Summary& summary) {
+void add_points(const AnalysisResult& result, const PauseStorms& storms, Summary& summary) {
   constexpr std::size_t kNamed = 5;
   std::vector<std::string> clean;
   for (const std::uint16_t point : summary.points) {
@@ -124,7 +124,7 @@ void add_points(const AnalysisResult& result, Summary& summary) {
     const JudgedPart part{result, point < result.point_verdicts.size() ? result.point_verdicts[point] : none, point};
     find_findings(part, summary.findings);
     std::vector<Statement> statements = statements_about_packets(part);
-    if (is_all_notes(statements)) clean.push_back(result.points[point].name);
+    if (is_all_notes(statements) && !storms.points.contains(point)) clean.push_back(result.points[point].name);
     for (Statement& statement : statements) {
       statement.text = fmt::format("at {}: {}", result.points[point].name, statement.text);
     }
@@ -138,7 +138,7 @@ void add_points(const AnalysisResult& result, Summary& summary) {
   summary.statements.push_back({Severity::note, std::move(text)});
 }
 
-void add_everything(const AnalysisResult& result, Summary& summary) {
+void add_everything(const AnalysisResult& result, const PauseStorms& storms, Summary& summary) {
   const JudgedPart everything{result, result.verdicts};
   find_findings(everything, summary.findings);
   if (result.counts.roce_packets == 0) {
@@ -147,8 +147,20 @@ void add_everything(const AnalysisResult& result, Summary& summary) {
     return;
   }
   summary.statements = statements_about_packets(everything);
-  if (is_all_notes(summary.statements) && result.verdicts.of(VerdictKind::sent_while_paused).verdicts == 0) {
+  if (is_all_notes(summary.statements) && storms.points.empty() &&
+      result.verdicts.of(VerdictKind::sent_while_paused).verdicts == 0) {
     summary.statements.insert(summary.statements.begin(), about_nothing_wrong(result.verdicts));
+  }
+}
+
+/// Adds each storm in front of all that is not worse.
+void add_storms(PauseStorms storms, Summary& summary) {
+  while (!storms.statements.empty()) {
+    Statement storm = std::move(storms.statements.back());
+    storms.statements.pop_back();
+    const auto place = std::ranges::find_if(summary.statements,
+                                            [&](const Statement& each) { return each.severity <= storm.severity; });
+    summary.statements.insert(place, std::move(storm));
   }
 }
 
@@ -189,11 +201,10 @@ Summary summarise(const AnalysisResult& result, JoinedPoints joined) {
   for (const Crossing& crossing : summary.joined.crossings) {
     summary.statements.push_back(about_crossing(crossing, result.points));
   }
-  summary.points.size() > 1 ? add_points(result, summary) : add_everything(result, summary);
+  PauseStorms storms = find_storms(result);
+  summary.points.size() > 1 ? add_points(result, storms, summary) : add_everything(result, storms, summary);
   append(summary.statements, statements_about_capture(result));
-  std::vector<Statement> storms = statements_about_storms(result);
-  summary.statements.insert(summary.statements.begin(), std::make_move_iterator(storms.begin()),
-                            std::make_move_iterator(storms.end()));
+  add_storms(std::move(storms), summary);
   if (summary.points.size() > 1) {
     std::stable_sort(summary.statements.begin(), summary.statements.end(),
                      [](const Statement& a, const Statement& b) { return a.severity > b.severity; });

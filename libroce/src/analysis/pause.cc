@@ -118,6 +118,14 @@ void PauseTracker::on_pause(const Observation& packet) {
   }
 }
 
+void PauseTracker::follow_run(Run& run, PauseRun& longest, Time now, Duration timer) {
+  if (run.frames == 0 || now > run.end) run = {.begin = now};
+  ++run.frames;
+  // It is never later than a saved state can hold.
+  run.end = std::min(now + timer, Time{Duration{kFarthest}});
+  if (now - run.begin > longest.length) longest = {now - run.begin, run.frames, run.begin};
+}
+
 // A-PFC-1 (a timer counts in units of 512 bit times and replaces the one before; 0 ends the pause)
 void PauseTracker::apply(Station& station, std::size_t priority, const Observation& packet, std::uint16_t quanta) {
   PauseCounts& counts = station.summary.counts[priority];
@@ -133,7 +141,7 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
   pause.end = std::min(packet.time + time_of(quanta, kFastestLink), Time{Duration{kFarthest}});
   if (quanta == 0) {
     ++counts.xon;
-    pause.run = 0;
+    pause.run.frames = pause.sure_run.frames = 0;
     if (!pause.active) return;
     const Duration lasted = std::max(packet.time - pause.begin, Duration{});
     ++counts.ended;
@@ -142,18 +150,8 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
     pause.active = false;
     return;
   }
-  if (pause.run == 0 || packet.time > pause.run_end) {
-    pause.run = 0;
-    pause.run_begin = packet.time;
-  }
-  ++pause.run;
-  pause.run_end = std::min(packet.time + time_of(quanta, kSlowestLink), Time{Duration{kFarthest}});
-  const Duration run = packet.time - pause.run_begin;
-  if (run > counts.longest_run) {
-    counts.longest_run = run;
-    counts.frames_of_run = pause.run;
-    counts.run_begin = pause.run_begin;
-  }
+  follow_run(pause.run, counts.longest_run, packet.time, time_of(quanta, kSlowestLink));
+  follow_run(pause.sure_run, counts.sure_run, packet.time, time_of(quanta, kFastestLink));
   ++counts.xoff;
   counts.quanta += quanta;
   if (!pause.active) {

@@ -15,13 +15,18 @@ constexpr std::string_view kStateKind = "RPAU";
 }  // namespace
 
 template <>
-inline constexpr std::size_t kMemberCount<PauseCounts> = 10;
+inline constexpr std::size_t kMemberCount<PauseRun> = 3;
+template <>
+inline constexpr std::size_t kMemberCount<PauseCounts> = 9;
 template <>
 inline constexpr std::size_t kMemberCount<PauseSummary> = 6;
 
+[[nodiscard]] inline bool is_possible(const PauseRun& run) {
+  return run.length >= Duration{};
+}
 [[nodiscard]] inline bool is_possible(const PauseCounts& counts) {
   return counts.xoff_to_xon >= Duration{} && counts.longest_until_xon >= Duration{} &&
-         counts.paused.value_or(Duration{}) >= Duration{} && counts.longest_run >= Duration{};
+         counts.paused.value_or(Duration{}) >= Duration{};
 }
 
 template <>
@@ -60,20 +65,26 @@ struct StateAccess<PauseTracker> {
     archive(link.common_ends);
   }
 
+  template <typename Archive, typename Run>
+  static void transfer_run(Archive& archive, Run& run) {
+    archive(run.begin);
+    archive(run.end);
+    archive(run.frames);
+  }
+
   template <typename Archive, typename Station>
   static void transfer_station(Archive& archive, Station& station) {
     archive(station.summary);
     for (auto& pause : station.pauses) {
-      auto& [active, begin, counted, xoff, xoff_time, end, run_begin, run_end, run] = pause;
+      auto& [active, begin, counted, xoff, xoff_time, end, run, sure_run] = pause;
       archive(active);
       archive(begin);
       archive(counted);
       archive(xoff);
       archive(xoff_time);
       archive(end);
-      archive(run_begin);
-      archive(run_end);
-      archive(run);
+      transfer_run(archive, run);
+      transfer_run(archive, sure_run);
     }
   }
 };

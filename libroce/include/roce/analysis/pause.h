@@ -20,6 +20,15 @@ namespace roce::analysis {
 template <typename T>
 struct StateAccess;
 
+/// XOFFs that followed each other without an XON, each before the timer of the one before it ran out.
+struct PauseRun {
+  Duration length{};         ///< from the first to the last
+  std::uint64_t frames = 0;  ///< XOFFs in that time
+  Time begin{};              ///< time of the first of them
+
+  friend bool operator==(const PauseRun&, const PauseRun&) = default;
+};
+
 /// Requests of one station to its link partner for one priority (IEEE 802.1Q, 36; 802.3, annexes 31B and 31D).
 struct PauseCounts {
   std::uint64_t xoff = 0;        ///< frames that pause
@@ -28,11 +37,8 @@ struct PauseCounts {
   std::uint64_t ended = 0;       ///< pauses that an XON ended
   Duration xoff_to_xon{};        ///< sum over these, from the first XOFF to the XON: an upper bound of the time paused
   Duration longest_until_xon{};  ///< longest of these
-  /// The longest time for which XOFFs followed each other without an XON, each before the timer of the one before it
-  /// can have run out on a link of the slowest speed, or of that which is known.
-  Duration longest_run{};
-  std::uint64_t frames_of_run = 0;  ///< XOFFs in that time
-  Time run_begin{};                 ///< time of the first of them
+  PauseRun longest_run{};        ///< on a link of the slowest speed, or of that which is known
+  PauseRun sure_run{};           ///< the longest on a link of the fastest speed, or of that which is known
   /// Time for which the partner was not to send: the union of all pauses within the capture. Needs the link speed.
   std::optional<Duration> paused{};
 
@@ -96,16 +102,21 @@ class PauseTracker {
   [[nodiscard]] tl::expected<void, StateError> restore(Bytes state);
 
  private:
+  /// The XOFFs of `PauseRun`, so far.
+  struct Run {
+    Time begin{};
+    Time end{};                ///< the timer of the last one runs out
+    std::uint64_t frames = 0;  ///< 0: an XON came
+  };
   struct Pause {
-    bool active = false;    ///< no XON since the last XOFF
-    Time begin{};           ///< time of the first XOFF since then
-    Time counted{};         ///< `PauseCounts::paused` covers the time before this
-    PacketId xoff{};        ///< the XOFF since which the pause was never over
-    Time xoff_time{};       ///< time of that XOFF
-    Time end{};             ///< earliest end of the pause in force
-    Time run_begin{};       ///< time of the first XOFF since when each came before the latest end of the one before
-    Time run_end{};         ///< latest end of the pause in force
-    std::uint64_t run = 0;  ///< XOFFs since then; 0: an XON came
+    bool active = false;  ///< no XON since the last XOFF
+    Time begin{};         ///< time of the first XOFF since then
+    Time counted{};       ///< `PauseCounts::paused` covers the time before this
+    PacketId xoff{};      ///< the XOFF since which the pause was never over
+    Time xoff_time{};     ///< time of that XOFF
+    Time end{};           ///< earliest end of the pause in force
+    Run run{};            ///< by the latest end of each pause
+    Run sure_run{};       ///< by the earliest end
   };
   struct Station {
     PauseSummary summary;
@@ -125,6 +136,7 @@ class PauseTracker {
   void on_pause(const Observation& packet);
   void apply(Station& station, std::size_t priority, const Observation& packet, std::uint16_t quanta);
   void follow_link(Link& link, const Observation& packet);
+  static void follow_run(Run& run, PauseRun& longest, Time now, Duration timer);
   [[nodiscard]] std::optional<PauseBreach> check(const Pause& pause, Time now) const;
   [[nodiscard]] Duration time_of(std::uint64_t quanta, std::uint64_t assumed_speed) const;
 

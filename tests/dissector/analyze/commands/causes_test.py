@@ -4,12 +4,14 @@
 usage: causes_test.py ROCE_ANALYZE [UNITTEST ARGUMENT...]
 """
 
+import os
 import random
 import struct
 import sys
 import unittest
 
-from made_captures import MS, TIMEOUT, Summary, conversation, tries
+from made_captures import MS, START, TIMEOUT, Summary, conversation, tries
+from roce_frames import write_pcap
 from roce_packets import RNR_NAK, SEND_FIRST, SEND_LAST, SEND_MIDDLE, SEQUENCE_NAK, Host, ethernet
 
 
@@ -191,10 +193,39 @@ class Storms(Causes):
         return conversation(self.a, self.b, begin=0, count=100, gap=2 * MS) + tries(self.a, self.b, 0x22, 1100, 250 * MS)
 
     def test_a_storm_and_the_losses_after_it(self):
-        facts, text = self.first(self.xoffs(400 * MS) + self.losses(), "pfc_storm")
-        self.assertEqual((facts["station"], facts["priority"], facts["xoffs"]), ("02:00:00:00:00:0f", "3", 4000))
+        # They follow each other in time even on a link of 800 Gbit/s.
+        facts, text = self.first(self.xoffs(400 * MS, gap=40_000) + self.losses(), "pfc_storm")
+        self.assertEqual((facts["station"], facts["priority"], facts["xoffs"]), ("02:00:00:00:00:0f", "3", 10_000))
         self.assertAlmostEqual(facts["duration_ns"], 400 * MS, delta=MS)
         self.assertIn("PFC storm: 02:00:00:00:00:0f stopped priority 3 (PFC) for 400 ms without a break, from 0.0", text)
+
+    def test_a_storm_on_a_link_of_unknown_speed(self):
+        frames = self.xoffs(400 * MS) + conversation(self.a, self.b)
+        text = self.first(frames, "pfc_storm")[1]
+        self.assertIn("PFC storm, if the link has 10 Gbit/s: ", text)
+        self.assertIn("give --link-speed", text)
+        self.assertEqual(self.causes(self.summary(frames), "pfc_storm")[0]["severity"], "warning")
+        for speed in ("10G", "100G"):
+            storm = self.causes(self.summary(frames, "--link-speed", speed), "pfc_storm")[0]
+            self.assertEqual(storm["severity"], "error")
+            self.assertNotIn("--link-speed", storm["text"])
+        self.assertEqual(self.causes(self.summary(frames, "--link-speed", "400G"), "pfc_storm"), [])
+        # A connection that died comes before what may be.
+        summary = self.summary(frames + tries(self.a, self.b, 0x22, 1020, 100 * MS, count=3)
+                               + conversation(self.a, self.c, 2000 * MS, 5, qps=(0x31, 0x32)))
+        at = summary["statements"].index(self.causes(summary, "pfc_storm")[0])
+        self.assertEqual({each["severity"] for each in summary["statements"][:at]}, {"error"})
+
+    def test_where_a_storm_was_something_is_wrong(self):
+        storm = self.xoffs(400 * MS, gap=40_000)
+        clean = conversation(self.a, self.b)
+        summary = self.summary(storm + clean)
+        self.assertFalse([each for each in summary["statements"] if "nothing wrong" in each["text"]])
+        other = os.path.join(self.folder.name, "other.pcap")
+        write_pcap(other, [(START + time, data) for time, data in clean])
+        summary = self.summary(storm + clean, other)
+        self.assertEqual([each["text"] for each in summary["statements"] if "nothing wrong" in each["text"]],
+                         ["nothing wrong seen at other"])
 
     def test_shorter_pauses_are_none(self):
         self.assert_silent(self.xoffs(190 * MS) + self.losses(), "pfc_storm")
