@@ -26,15 +26,22 @@ ReachNotice said(NeighbourPurpose purpose, Duration at, unsigned host, std::uint
       Time{at}, {1, 0}, 0, NeighbourMessage{purpose, host_gid(host), host_gid(host), {{2, 0, 0, 0, 0, mac}}, false}};
 }
 
+NeighbourSummary about(const ReachSurvey& survey, unsigned host, std::uint16_t point = 0) {
+  for (const NeighbourSummary& each : survey.neighbours()) {
+    if (each.point == point && each.address == host_gid(host)) return each;
+  }
+  return {};
+}
+
 TEST(ReachSurveyTest, CountsQuestionsSinceTheLastAnswer) {
   ReachSurvey survey;
   for (const Duration at : {0s, 1s, 2s}) survey.observe(question(at, 1, 2));
-  EXPECT_EQ(survey.neighbours().at(0).in_a_row, 3U);
+  EXPECT_EQ(about(survey, 2).longest_row, (NeighbourQuestions{3, host_gid(1), Time{0s}, Time{2s}}));
   survey.observe(said(NeighbourPurpose::answer, 3s, 2, 7));
-  EXPECT_EQ(survey.neighbours().at(0).questions, 0U);
-  EXPECT_EQ(survey.neighbours().at(0).in_a_row, 0U);
+  EXPECT_EQ(about(survey, 2).longest_row, NeighbourQuestions{});
+  EXPECT_EQ(about(survey, 2).heard, Time{3s});
   survey.observe(question(10s, 1, 2));
-  EXPECT_EQ(survey.neighbours().at(0).since, Time{10s});
+  EXPECT_EQ(about(survey, 2).longest_row.begin, Time{10s});
 }
 
 TEST(ReachSurveyTest, ARowIsOfOneHostAndHasNoPause) {
@@ -44,9 +51,18 @@ TEST(ReachSurveyTest, ARowIsOfOneHostAndHasNoPause) {
   survey.observe(question(2s, 1, 2));
   survey.observe(question(6s, 1, 2));
   survey.observe(question(7s, 1, 2, 1));
-  ASSERT_EQ(survey.neighbours().size(), 2U) << "one at each point";
-  EXPECT_EQ(survey.neighbours()[0].questions, 4U);
-  EXPECT_EQ(survey.neighbours()[0].in_a_row, 1U);
+  EXPECT_EQ(about(survey, 2).longest_row, (NeighbourQuestions{1, host_gid(1), Time{6s}, Time{6s}}));
+  EXPECT_EQ(about(survey, 2, 1).longest_row.count, 1U) << "another point";
+}
+
+TEST(ReachSurveyTest, AHostThatAsksIsThere) {
+  ReachSurvey survey;
+  for (const Duration at : {0s, 1s, 2s}) survey.observe(question(at, 1, 2));
+  survey.observe(question(3s, 2, 9));
+  EXPECT_EQ(about(survey, 2).longest_row.count, 0U);
+  EXPECT_EQ(about(survey, 2).heard, Time{3s});
+  EXPECT_EQ(about(survey, 1).heard, Time{2s});
+  EXPECT_EQ(about(survey, 9).heard, std::nullopt);
 }
 
 TEST(ReachSurveyTest, KnowsWhereAHostWasBefore) {

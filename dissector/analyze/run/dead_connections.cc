@@ -148,7 +148,7 @@ std::optional<std::string> common_host_text(std::span<const DeadConnection> dead
     if (host.connections != all || host.others.size() < 2 || last - first > kTogether) continue;
     return fmt::format(
         "all {} of these are connections of {}, with {} hosts, and fell silent within {}: this host or its "
-        "link went away, not a connection",
+        "link went away, or the process that owned its QPs ended, not a connection",
         text::count_text(all), to_string(gid), host.others.size(), text::duration_text((last - first).count()));
   }
   return std::nullopt;

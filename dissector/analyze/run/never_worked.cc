@@ -30,7 +30,7 @@ using analysis::Unanswered;
 constexpr std::uint32_t kTries = 3;
 /// A host that asks so many times in a row was not answered, whatever the capture lacks.
 constexpr std::uint64_t kQuestions = 3;
-/// Questions that ended longer before the connection began have nothing to do with it.
+/// Frames that are further from the tries in time have nothing to do with them.
 constexpr Duration kBefore = std::chrono::seconds{10};
 /// So many have a sentence.
 constexpr std::size_t kMost = 3;
@@ -44,6 +44,8 @@ bool is_link_local(const Gid& gid) {
                               : gid.octets[0] == kIpv6First && (gid.octets[1] & kIpv6Mask) == kIpv6Second;
 }
 
+using Host = std::pair<std::uint16_t, Gid>;  // capture point, address
+
 struct Reason {
   std::string_view why;
   std::string text;
@@ -55,6 +57,8 @@ class Search {
     for (const StreamSummary& stream : result_.streams) {
       for (std::size_t i = 0; i < 2; ++i) {
         if (!stream.directions[i].seen) continue;
+        Time& heard = heard_.try_emplace({stream.point, stream.ends[i]}, Time::min()).first->second;
+        heard = std::max(heard, stream.directions[i].latest);
         versions_[{stream.point, stream.ends[i], stream.ends[1 - i]}] |= stream.version == RoceVersion::v1 ? kV1 : kV2;
       }
     }
@@ -84,7 +88,7 @@ class Search {
     // Without another sign, the answers may be missing only here, or have come before the capture.
     const bool is_certain =
         !stream.is_open_start && (!in_vain->is_one_way || ways_.show_silence(stream.point, to, from));
-    const std::optional<Reason> reason = find_reason(stream, from, to, is_certain);
+    const std::optional<Reason> reason = find_reason(stream, *in_vain, from, to, is_certain);
     if (!reason) return;
     NeverWorked& each = found_[{stream.point, from, to, reason->why}];
     if (each.connections++ == 0) {
@@ -101,11 +105,12 @@ class Search {
     each.requests += requests.request_packets;
   }
 
-  [[nodiscard]] std::optional<Reason> find_reason(const StreamSummary& stream, const Gid& from, const Gid& to,
-                                                  bool is_certain) const {
-    for (const auto& find : {&Search::of_icmp, &Search::of_neighbours, &Search::of_version}) {
-      if (auto reason = (this->*find)(stream, from, to)) return reason;
-    }
+  [[nodiscard]] std::optional<Reason> find_reason(const StreamSummary& stream,
+                                                  const analysis::UnansweredRequest& in_vain, const Gid& from,
+                                                  const Gid& to, bool is_certain) const {
+    if (auto reason = of_icmp(stream, from, to)) return reason;
+    if (auto reason = of_neighbours(stream, in_vain, to)) return reason;
+    if (auto reason = of_version(stream, from, to)) return reason;
     if (!is_certain) return std::nullopt;
     if (is_link_local(from) != is_link_local(to)) {
       return Reason{
@@ -119,10 +124,14 @@ class Search {
                     "other connections of these two are answered, so that the way is good: check the QP of "
                     "the other side (its number, and that it is in RTR)"};
     }
-    return Reason{"unknown",
-                  "nothing in the capture says why: check the GID index of both, the route, and filters of UDP "
-                  "port 4791; ARP and ICMP may say it, if they are captured too ('udp port 4791 or arp or "
-                  "icmp or icmp6')"};
+    std::string text =
+        "nothing in the capture says why: check the GID index of both, the route, and filters of UDP port 4791";
+    // Those of earlier runs are not carried on, captured or not.
+    const bool is_first_run = result_.earlier_files == 0 && result_.files_left_out == 0;
+    if (is_first_run) {
+      text += "; ARP and ICMP may say it, if they are captured too ('udp port 4791 or arp or icmp or icmp6')";
+    }
+    return Reason{"unknown", std::move(text)};
   }
 
   [[nodiscard]] std::optional<Reason> of_icmp(const StreamSummary& stream, const Gid& from, const Gid& to) const {
@@ -141,19 +150,24 @@ class Search {
     return Reason{to_string(most->why), fmt::format("{}: {}", undelivered_text(*most), undelivered_advice(*most))};
   }
 
-  [[nodiscard]] std::optional<Reason> of_neighbours(const StreamSummary& stream, const Gid& /*from*/,
-                                                    const Gid& to) const {
-    const auto address = [](const NeighbourSummary& each) { return std::pair{each.point, each.address}; };
-    const auto asked = std::ranges::lower_bound(result_.neighbours, std::pair{stream.point, to}, {}, address);
-    if (asked == result_.neighbours.end() || address(*asked) != std::pair{stream.point, to}) return std::nullopt;
-    if (asked->in_a_row < kQuestions || asked->latest + kBefore < stream.start || asked->since > stream.end + kBefore) {
+  /// Nobody answers those who look for the other host, at the time of the tries, and it sends nothing itself.
+  [[nodiscard]] std::optional<Reason> of_neighbours(const StreamSummary& stream,
+                                                    const analysis::UnansweredRequest& in_vain, const Gid& to) const {
+    const Host host{stream.point, to};
+    const auto address = [](const NeighbourSummary& each) { return Host{each.point, each.address}; };
+    const auto asked = std::ranges::lower_bound(result_.neighbours, host, {}, address);
+    if (asked == result_.neighbours.end() || address(*asked) != host) return std::nullopt;
+    const analysis::NeighbourQuestions& row = asked->longest_row;
+    if (row.count < kQuestions || row.end + kBefore < in_vain.begin || row.begin > in_vain.latest + kBefore) {
       return std::nullopt;
     }
-    return Reason{"no_neighbour",
-                  fmt::format("{} asked {} times for the Ethernet address of {} ({}), and nobody answered: check that "
-                              "{} is up, in this network and VLAN, and has this address",
-                              to_string(asked->asker), asked->questions, to_string(to),
-                              to.is_ipv4_mapped() ? "ARP" : "neighbour discovery", to_string(to))};
+    if (const auto heard = heard_.find(host); heard != heard_.end() && heard->second >= row.begin) return std::nullopt;
+    return Reason{
+        "no_neighbour",
+        fmt::format("{} asked {} times in a row for the Ethernet address of {} ({}), and nobody answered: check "
+                    "that {} is up, in this network and VLAN, and has this address",
+                    to_string(row.asker), row.count, to_string(to), to.is_ipv4_mapped() ? "ARP" : "neighbour discovery",
+                    to_string(to))};
   }
 
   /// The other host sends to this one, in a version that does not answer what this one sends.
@@ -174,6 +188,7 @@ class Search {
   const JudgedPart& part_;
   const AnalysisResult& result_;
   CaptureWays ways_;
+  std::map<Host, Time> heard_;                                        ///< time of the latest RoCE packet of each
   std::map<std::tuple<std::uint16_t, Gid, Gid>, unsigned> versions_;  ///< RoCE versions from one host to another
   std::map<std::tuple<std::uint16_t, Gid, Gid, std::string_view>, NeverWorked> found_;
 };

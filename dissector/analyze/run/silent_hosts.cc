@@ -117,7 +117,7 @@ class Search {
       found.others.insert(each.stream->ends[1 - each.end_of_stream]);
     }
     if (found.end != Time::max() && found.end - found.begin < kLeast) return std::nullopt;
-    if (spoke(found)) return std::nullopt;
+    if (spoke(found) || answers_questions(found) || was_paused(found)) return std::nullopt;
     found.sign = sign_of_return(found);
     if (found.others.size() < 2 && found.sign.empty()) return std::nullopt;
     return found;
@@ -136,11 +136,34 @@ class Search {
     });
   }
 
+  [[nodiscard]] const NeighbourSummary* find_neighbour(const Host& host) const {
+    const auto address = [](const NeighbourSummary& each) { return Host{each.point, each.address}; };
+    const auto found = std::ranges::lower_bound(result_.neighbours, host, {}, address);
+    return found == result_.neighbours.end() || address(*found) != host ? nullptr : &*found;
+  }
+
+  /// True if only its QPs are silent, for ever: the host itself sends ARP or neighbour discovery.
+  [[nodiscard]] bool answers_questions(const SilentHost& silent) const {
+    if (silent.end != Time::max()) return false;
+    const NeighbourSummary* const found = find_neighbour(silent.host);
+    return found != nullptr && found->heard && *found->heard - silent.begin >= kLeast;
+  }
+
+  /// True if a station at this point stopped others for long at that time: then it was not the host.
+  [[nodiscard]] bool was_paused(const SilentHost& silent) const {
+    return std::ranges::any_of(result_.pauses, [&](const analysis::PauseSummary& station) {
+      return station.point == silent.host.first &&
+             std::ranges::any_of(station.counts, [&](const analysis::PauseCounts& counts) {
+               const analysis::PauseRun& run = counts.longest_run;
+               return run.length >= kLeast && run.begin <= silent.end && silent.begin - run.begin <= run.length;
+             });
+    });
+  }
+
   [[nodiscard]] std::string sign_of_return(const SilentHost& silent) const {
     if (silent.end == Time::max()) return {};
-    const auto address = [](const NeighbourSummary& each) { return Host{each.point, each.address}; };
-    const auto found = std::ranges::lower_bound(result_.neighbours, silent.host, {}, address);
-    if (found == result_.neighbours.end() || address(*found) != silent.host) return {};
+    const NeighbourSummary* const found = find_neighbour(silent.host);
+    if (found == nullptr) return {};
     const auto is_then = [&](Time time) { return time >= silent.begin && time - silent.end <= kBack; };
     if (found->before && found->mac && is_then(found->moved)) {
       return fmt::format("it came back with the MAC address {} instead of {}", to_string(*found->mac),
@@ -167,11 +190,12 @@ Statement statement_of(const AnalysisResult& result, const SilentHost& silent) {
                                : fmt::format("has been silent since {}", since);
   Statement statement{
       Severity::error,
-      fmt::format("{} {}, on all {} that had requests for it, with {}{}{}: this host or its link went away, not a "
+      fmt::format("{} {}, on all {} that had requests for it, with {}{}{}: this host or its link went away{}, not a "
                   "connection; look for link changes of its port, failover and restarts at that time",
                   to_string(silent.host.second), when,
                   text::counted(silent.streams.size(), "connection", "connections"),
-                  text::counted(silent.others.size(), "host", "hosts"), silent.sign.empty() ? "" : "; ", silent.sign),
+                  text::counted(silent.others.size(), "host", "hosts"), silent.sign.empty() ? "" : "; ", silent.sign,
+                  is_back ? "" : ", or the process that owned its QPs ended"),
       "host_silent",
       {}};
   statement.facts = {{"host", to_string(silent.host.second)},

@@ -21,22 +21,37 @@ void ReachSurvey::observe(const ReachNotice& notice) {
   std::visit([&](const auto& message) { take(notice, message); }, notice.message);
 }
 
-void ReachSurvey::take(const ReachNotice& notice, const NeighbourMessage& message) {
-  if (message.is_probe) return;
-  const std::pair key{notice.point, message.address};
+ReachSurvey::Neighbour* ReachSurvey::find_neighbour(std::uint16_t point, const Gid& address) {
+  const std::pair key{point, address};
   auto found = neighbours_.find(key);
   if (found == neighbours_.end()) {
-    if (neighbours_.size() == most_) {
-      ++uncounted_;
-      return;
-    }
+    if (neighbours_.size() == most_) return nullptr;
     found = neighbours_.try_emplace(key).first;
-    found->second.summary.point = notice.point;
-    found->second.summary.address = message.address;
+    found->second.summary.point = point;
+    found->second.summary.address = address;
   }
-  if (message.purpose == NeighbourPurpose::question) return take_question(found->second, notice, message);
-  NeighbourSummary& summary = found->second.summary;
-  summary.questions = summary.in_a_row = found->second.row = 0;
+  return &found->second;
+}
+
+void ReachSurvey::hear(Neighbour& neighbour, Time now) {
+  neighbour.summary.longest_row = neighbour.row = {};
+  neighbour.summary.heard = now;
+}
+
+void ReachSurvey::take(const ReachNotice& notice, const NeighbourMessage& message) {
+  if (message.is_probe) return;
+  Neighbour* const neighbour = find_neighbour(notice.point, message.address);
+  if (neighbour == nullptr) {
+    ++uncounted_;
+    return;
+  }
+  if (message.purpose == NeighbourPurpose::question) {
+    take_question(*neighbour, notice, message);
+    if (Neighbour* const asker = find_neighbour(notice.point, message.sender)) hear(*asker, notice.time);
+    return;
+  }
+  hear(*neighbour, notice.time);
+  NeighbourSummary& summary = neighbour->summary;
   if (message.purpose == NeighbourPurpose::announcement) {
     ++summary.announcements;
     summary.announced = notice.time;
@@ -50,14 +65,13 @@ void ReachSurvey::take(const ReachNotice& notice, const NeighbourMessage& messag
 }
 
 void ReachSurvey::take_question(Neighbour& neighbour, const ReachNotice& notice, const NeighbourMessage& message) {
-  NeighbourSummary& summary = neighbour.summary;
-  const bool goes_on = summary.questions != 0 && summary.asker == message.sender &&
-                       notice.time - summary.latest <= NeighbourSummary::kInARow;
-  neighbour.row = goes_on ? neighbour.row + 1 : 1;
-  summary.in_a_row = std::max(summary.in_a_row, neighbour.row);
-  if (summary.questions++ == 0) summary.since = notice.time;
-  summary.latest = notice.time;
-  summary.asker = message.sender;
+  NeighbourQuestions& row = neighbour.row;
+  const bool goes_on =
+      row.count != 0 && row.asker == message.sender && notice.time - row.end <= NeighbourSummary::kInARow;
+  if (!goes_on) row = {0, message.sender, notice.time, notice.time};
+  ++row.count;
+  row.end = notice.time;
+  if (row.count >= neighbour.summary.longest_row.count) neighbour.summary.longest_row = row;
 }
 
 void ReachSurvey::take(const ReachNotice& notice, const IcmpError& error) {

@@ -28,17 +28,24 @@ struct ReachNotice {
 [[nodiscard]] std::optional<ReachNotice> read_reach_notice(const Packet& packet, Time time, PacketId id,
                                                            std::uint16_t point);
 
+/// Questions of one host where an address is, in a row without an answer, at most `NeighbourSummary::kInARow` from one
+/// to the next. A host that was answered, even if the capture lacks that, does not ask again so soon.
+struct NeighbourQuestions {
+  std::uint64_t count = 0;
+  Gid asker{};
+  Time begin{};  ///< time of the first
+  Time end{};    ///< time of the last
+
+  friend bool operator==(const NeighbourQuestions&, const NeighbourQuestions&) = default;
+};
+
 /// Neighbour messages about one address: ARP, or neighbour discovery of IPv6.
 struct NeighbourSummary {
   std::uint16_t point = 0;
   Gid address{};
-  std::uint64_t questions = 0;  ///< where it is, since the last answer or announcement; probes do not count
-  Gid asker{};                  ///< who sent the last of these
-  Time since{};                 ///< time of the first of these
-  Time latest{};                ///< time of the last of these
-  /// The most questions of one host in a row without an answer, at most `kInARow` from one to the next. A host that was
-  /// answered, even if the capture lacks that, does not ask again so soon.
-  std::uint64_t in_a_row = 0;
+  /// Most questions in a row since the host was heard last, the latest of several rows; probes do not count.
+  NeighbourQuestions longest_row{};
+  std::optional<Time> heard{};         ///< time of the last message of the host: who asks is alive, too (RFC 826)
   std::optional<MacAddress> mac{};     ///< where it is, as was said last
   std::optional<MacAddress> before{};  ///< where it was, before that changed for the last time
   Time moved{};                        ///< with `before`: time at which another MAC address was said
@@ -87,10 +94,12 @@ class ReachSurvey {
  private:
   struct Neighbour {
     NeighbourSummary summary;
-    std::uint64_t row = 0;  ///< questions of the last asker in a row
+    NeighbourQuestions row;  ///< the one that the last question belongs to
   };
 
   void take(const ReachNotice& notice, const NeighbourMessage& message);
+  Neighbour* find_neighbour(std::uint16_t point, const Gid& address);
+  static void hear(Neighbour& neighbour, Time now);
   void take(const ReachNotice& notice, const IcmpError& error);
   static void take_question(Neighbour& neighbour, const ReachNotice& notice, const NeighbourMessage& message);
 

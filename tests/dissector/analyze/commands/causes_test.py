@@ -165,6 +165,20 @@ class SilentHosts(Causes):
         facts, text = self.first(frames, "host_silent")
         self.assertNotIn("until_ns", facts)
         self.assertIn("10.0.0.1 has been silent since ", text)
+        self.assertIn("or the process that owned its QPs ended", text)
+
+    def test_a_process_that_dies(self):
+        frames = [frame for frame in self.flap() if frame[0] < self.UNTIL - 70 * MS]
+        before = (self.FROM - 100 * MS, self.a.arp("10.0.0.2"))
+        self.first(frames + [before], "host_silent")
+        # Its host still answers, or asks, long after its last packet.
+        for told in (self.a.arp("10.0.0.2", 2, self.b.mac), self.a.arp("10.0.0.2")):
+            self.assert_silent(frames + [before, (self.FROM + 500 * MS, told)], "host_silent")
+
+    def test_a_host_that_was_stopped(self):
+        pauses = [(self.FROM + time, data) for time, data in Storms.xoffs(self, 150 * MS)]
+        self.assert_silent(self.flap() + pauses, "host_silent")
+        self.first(self.flap() + [(time - 900 * MS, data) for time, data in pauses], "host_silent")
 
     def test_a_host_that_has_nothing_to_say(self):
         self.assert_silent(self.flap(busy=False), "host_silent")

@@ -73,12 +73,38 @@ class MadeCaptures(Summary):
         frames = tries(self.a, self.b, 0x99, 7, begin=10 * MS)
         facts, text = self.first(frames + questions)
         self.assertEqual(facts["why"], "no_neighbour")
-        self.assertIn("10.0.0.1 asked 3 times for the Ethernet address of 10.0.0.2 (ARP), and nobody answered", text)
+        self.assertIn("10.0.0.1 asked 3 times in a row for the Ethernet address of 10.0.0.2 (ARP), and nobody answered", text)
         # A host that was answered does not ask again: two questions, or a late answer, are no sign.
         self.assert_silent(frames + questions[:2])
         self.assert_silent(frames + questions + [(2500 * MS, self.b.arp("10.0.0.1", 2, self.a.mac))])
         # So are questions that several hosts ask.
         self.assert_silent(frames + questions[:2] + [(2500 * MS, self.c.arp("10.0.0.2"))])
+
+    def test_questions_about_a_host_that_is_there(self):
+        questions = [(-MS + i * 1000 * MS, self.a.arp("10.0.0.2")) for i in range(3)]
+        frames = tries(self.a, self.b, 0x99, 7, begin=10 * MS)
+        # It sends to somebody else, or asks for another address itself.
+        self.assert_silent(frames + questions + conversation(self.b, self.c, begin=500 * MS))
+        self.assert_silent(frames + questions + [(2500 * MS, self.b.arp("10.0.0.3"))])
+        # Before they began, it may have been there.
+        before = conversation(self.b, self.c, begin=-500 * MS)
+        self.assertEqual(self.first(frames + questions + before)[0]["why"], "no_neighbour")
+
+    def test_questions_of_another_time(self):
+        frames = tries(self.a, self.b, 0x99, 7, begin=60_000 * MS)
+        questions = [(i * 1000 * MS, self.a.arp("10.0.0.2")) for i in range(3)]
+        last = [(61_000 * MS, self.a.arp("10.0.0.2"))]
+        self.assert_silent(frames + questions + last)
+
+    def test_what_to_capture_is_not_said_of_later_pieces(self):
+        cm = [(MS, self.b.packet(self.a, bth(0x64, 1, 1) + bytes(8), bytes(64)))]
+        frames = tries(self.a, self.b, 0x99, 7, begin=5 * MS)
+        self.assertIn("if they are captured too", self.first(frames + cm)[1])
+        state = os.path.join(self.folder.name, "state")
+        self.summary(cm, "--carry", state)
+        later = self.summary(frames, "--after", state)
+        self.assertEqual(self.causes(later)[0]["facts"]["why"], "unknown")
+        self.assertNotIn("captured too", self.causes(later)[0]["text"])
 
     def test_an_hour_of_clean_traffic(self):
         frames = conversation(self.a, self.b, count=3600, gap=1000 * MS)
