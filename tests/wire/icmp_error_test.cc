@@ -75,6 +75,19 @@ TEST(IcmpErrors, NameTheMtu) {
   EXPECT_EQ(over_ipv6->bth->dest_qp, Qpn{0x99});
 }
 
+TEST(IcmpErrors, NameASourceThatHoldsOnItsLinkOnly) {
+  auto frame = from_hex(kTooBigIpv6);
+  constexpr std::size_t kMessageIpv6 = 54;
+  frame[kMessageIpv6] = std::byte{1};
+  frame[kMessageIpv6 + 1] = std::byte{2};
+  const auto error = error_in(frame, kTooBigIpv6Length);
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->why, Undelivered::beyond_scope);
+  EXPECT_EQ(error->mtu, 0U);
+  frame[kMessageIpv6 + 1] = std::byte{7};
+  EXPECT_FALSE(error_in(frame, kTooBigIpv6Length).has_value()) << "an error in a source route";
+}
+
 TEST(IcmpErrors, NeedNoMoreThanTheUdpHeader) {
   auto frame = from_hex(kTooBig);
   frame.resize(kMessage + 8 + 20 + 8);

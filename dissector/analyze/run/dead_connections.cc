@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyze/run/capture_ways.h"
+#include "analyze/run/undelivered.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -63,10 +64,7 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
                      ConnectionEnd end) {
   const std::string requester = to_string(stream.ends[request.direction]);
   const std::string responder = to_string(stream.ends[1 - request.direction]);
-  const auto seconds = [&](Time time) {
-    const std::int64_t ns = time.time_since_epoch().count() - result.counts.first_ns.value_or(0);
-    return fmt::format("{:.6f} s", static_cast<double>(ns) / 1e9);
-  };
+  const auto seconds = [&](Time time) { return run_seconds(result, time); };
   const std::string what = fmt::format("{} PSN {}", opcode_info(request.opcode).name, request.psn.value());
   const std::string tried = text::duration_text((request.latest - request.begin).count());
   const std::string left = text::duration_text(time_left(result, stream, request).count());

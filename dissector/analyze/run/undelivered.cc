@@ -64,12 +64,21 @@ std::string undelivered_advice(const IcmpErrorSummary& error) {
           "address",
           host);
     case Undelivered::port_unreachable:
+      // A rule of iptables with REJECT says the same, wherever it is.
+      if (error.reporter != error.destination) {
+        return fmt::format("a filter at {} rejects it: let UDP port 4791 through there", to_string(error.reporter));
+      }
       return fmt::format(
-          "nothing takes RoCE v2 at {}: check that the RDMA driver is loaded there, and that the GID is "
-          "one of the RNIC and not of another interface",
+          "nothing takes RoCE v2 at {}: check that the RDMA driver is loaded there, that the GID is one of the RNIC "
+          "and "
+          "not of another interface, and that no filter there rejects UDP port 4791",
           host);
     case Undelivered::prohibited:
       return "let UDP port 4791 through the filter there";
+    case Undelivered::beyond_scope:
+      return fmt::format(
+          "the GID of {} holds on its own link only: choose one there that is not link-local (GID index)",
+          to_string(error.source));
     case Undelivered::too_big:
       return error.mtu == 0
                  ? "use a smaller path MTU, or a larger MTU on each link"
@@ -116,7 +125,9 @@ std::vector<Statement> statements_about_undelivered(const JudgedPart& part) {
 }
 
 std::int64_t run_ns(const AnalysisResult& result, Time time) {
-  return time.time_since_epoch().count() - result.counts.first_ns.value_or(0);
+  // The first timestamp is any number; `time` has been limited.
+  const Time first = analysis::limited(Time{Duration{result.counts.first_ns.value_or(0)}});
+  return (time - first).count();
 }
 
 std::string run_seconds(const AnalysisResult& result, Time time) {

@@ -48,6 +48,8 @@ std::optional<Undelivered> reason_of_unreachable_v6(std::uint8_t code) {
     case 5:
     case 6:
       return Undelivered::prohibited;
+    case 2:
+      return Undelivered::beyond_scope;
     case 3:
       return Undelivered::host_unreachable;
     case 4:
@@ -105,6 +107,8 @@ std::string_view to_string(Undelivered why) {
       return "packet too big";
     case Undelivered::expired:
       return "time exceeded";
+    case Undelivered::beyond_scope:
+      return "beyond scope of source address";
   }
   return {};
 }

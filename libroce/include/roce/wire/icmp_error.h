@@ -10,7 +10,9 @@
 
 namespace roce {
 
-/// Why a packet did not reach its destination, as a host or router says it (RFC 792, RFC 1812, RFC 4443).
+/// Why a packet did not reach its destination, as a host or router says it (RFC 792, RFC 1812, RFC 4443). Left out, as
+/// they tell nothing about a way for RoCE: protocol unreachable (the quoted packet is UDP), source routes (ICMP code 5,
+/// ICMPv6 code 7), an isolated source (8), precedence (14, 15), reassembly that took too long, and parameter problems.
 enum class Undelivered : std::uint8_t {
   no_route,          ///< no way to this network
   host_unreachable,  ///< the last router does not find the host
@@ -18,6 +20,7 @@ enum class Undelivered : std::uint8_t {
   prohibited,        ///< a filter refuses it
   too_big,           ///< it exceeds the MTU of a link and must not be fragmented
   expired,           ///< its hop limit ran out on the way
+  beyond_scope,      ///< its source address holds only on its own link, which it would have to leave
 };
 
 /// Returns `port unreachable`: the words of the RFCs, as far as they have some.

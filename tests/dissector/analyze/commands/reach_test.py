@@ -218,6 +218,7 @@ class LinuxSays(Summary):
         self.assertEqual(facts["why"], "port unreachable")
         self.assertEqual(facts["requests"], TRIES)
         self.assertIn(f"ICMP port unreachable from 10.2.0.2, {TRIES} times: nothing takes RoCE v2 at 10.2.0.2", text)
+        self.assertIn("that no filter there rejects UDP port 4791", text)
 
     def test_port_unreachable_in_a_vlan(self):
         tagged = [(time, data[:12] + b"\x81\x00\x00\x07" + data[12:]) for time, data in self.answered("10.2.0.2")]
