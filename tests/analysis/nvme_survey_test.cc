@@ -2,80 +2,17 @@
 // Commands of NVMe whose set-up nobody saw, frame by frame.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
-#include "roce/analysis/nvme.h"
-#include "roce/wire/all_headers.h"
+#include "analysis/nvme_wire.h"
 
 namespace roce::analysis {
 namespace {
 
-const Gid kHost = Gid::from_ipv4({{10, 0, 0, 1}});
-const Gid kTarget = Gid::from_ipv4({{10, 0, 0, 2}});
-
-/// A host and a target, 1 us from packet to packet.
-class NvmeWire {
- public:
-  explicit NvmeWire(std::size_t most_commands = 100, std::size_t most_queues = 100)
-      : survey_{{.targets = {kTarget}, .most_queues = most_queues, .most_commands = most_commands}} {}
-
-  void command(std::uint16_t id, std::uint8_t opcode = 2, std::uint32_t qp = 0x22) {
-    std::vector<std::byte> capsule(NvmeCommand::kBytes);
-    capsule[0] = std::byte{opcode};
-    capsule[1] = std::byte{0x40};
-    put(capsule, 2, id);
-    put(capsule, 35, id);  // the key of its memory
-    capsule[33] = std::byte{0x10};
-    capsule[39] = std::byte{0x40};
-    packet(true, qp, host_psn_++, Opcode::rc_send_only, capsule);
-  }
-  void ack() { packet(false, 0x11, host_psn_ - 1, Opcode::rc_acknowledge, std::vector(4, std::byte{0x1F})); }
-  void response(std::uint16_t id) {
-    std::vector<std::byte> capsule(NvmeCompletion::kBytes);
-    put(capsule, 12, id);
-    packet(false, 0x11, target_psn_++, Opcode::rc_send_only, capsule);
-  }
-  void data(std::uint16_t id) {
-    std::vector<std::byte> write(kSize<Reth> + 64);
-    roce::write(Reth{.r_key = RKey{id}, .dma_length = 64}, write.data());
-    packet(false, 0x11, target_psn_++, Opcode::rc_write_only, write);
-  }
-
-  std::vector<NvmeExchange> finish() {
-    survey_.finish();
-    std::vector<NvmeExchange> all;
-    survey_.drain(all);
-    return all;
-  }
-  [[nodiscard]] const NvmeSurvey& survey() const { return survey_; }
-
- private:
-  static void put(std::vector<std::byte>& bytes, std::size_t at, std::uint16_t value) {
-    bytes[at] = static_cast<std::byte>(value & 0xFF);
-    bytes[at + 1] = static_cast<std::byte>(value >> 8U);
-  }
-  void packet(bool is_forth, std::uint32_t qp, std::uint32_t psn, Opcode opcode, const std::vector<std::byte>& rest) {
-    std::vector<std::byte> bytes(kSize<Bth>);
-    write(Bth{.opcode = opcode, .dest_qp = Qpn{qp}, .psn = Psn{psn}}, bytes.data());
-    bytes.insert(bytes.end(), rest.begin(), rest.end());
-    bytes.resize(bytes.size() + 4);
-    NetMeta net;
-    net.version = RoceVersion::v2_ipv4;
-    net.source = is_forth ? kHost : kTarget;
-    net.destination = is_forth ? kTarget : kHost;
-    const Packet parsed = parse_transport(bytes, net, static_cast<std::uint32_t>(bytes.size()));
-    const Observation seen =
-        observe_packet(parsed, {}, Time{Duration{static_cast<std::int64_t>(++frame_) * 1000}}, {frame_});
-    survey_.observe(parsed, seen, tracker_.observe(seen));
-  }
-
-  Tracker tracker_;
-  NvmeSurvey survey_;
-  std::uint64_t frame_ = 0;
-  std::uint32_t host_psn_ = 100;
-  std::uint32_t target_psn_ = 5000;
-};
+using namespace std::chrono_literals;
 
 TEST(NvmeSurvey, PairsResponsesInAnyOrder) {
   NvmeWire wire;
@@ -135,6 +72,34 @@ TEST(NvmeSurvey, ACommandThatWaitsLongerThanAnyIsUnanswered) {
   EXPECT_EQ(all[11].end, NvmeEnd::unanswered);
   EXPECT_EQ(all[12].command.command_id, 3);
   EXPECT_EQ(all[12].end, NvmeEnd::open);
+}
+
+TEST(NvmeSurvey, AClockThatGoesBackCountsNoTimeTwice) {
+  NvmeWire wire;
+  wire.command(1);
+  wire.set_clock(10s);
+  wire.ack();
+  wire.command(2);
+  wire.set_clock(0s);
+  wire.command(3);
+  wire.set_clock(9s);
+  wire.response(3);
+  // One command for 10 seconds; those with two or three of them were counted before.
+  EXPECT_NEAR(wire.survey().queues().at(0).mean_outstanding, 1.0, 0.001);
+  EXPECT_EQ(wire.survey().queues().at(0).most_outstanding, 3U);
+}
+
+TEST(NvmeSurvey, AClockThatJumpsOverflowsNothing) {
+  constexpr Duration kEnd{std::numeric_limits<std::int64_t>::max() / 4};
+  NvmeWire wire;
+  wire.command(1);
+  for (std::uint16_t id = 2; id < 50; ++id) {
+    wire.set_clock(id % 2 == 0 ? -kEnd : kEnd);
+    wire.command(id);
+  }
+  const double mean = wire.survey().queues().at(0).mean_outstanding;
+  EXPECT_GE(mean, 1.0);
+  EXPECT_LE(mean, 49.0);
 }
 
 TEST(NvmeSurvey, AnAdminQueueIsKnownByItsCommands) {

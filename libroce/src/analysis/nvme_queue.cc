@@ -152,7 +152,7 @@ bool NvmeQueueFollower::begin_command(const Part& part) {
   ++summary_.commands;
   learn_from(*read, part);
   command.is_counted = !waits_for_events(*read);
-  if (command.is_counted) change_outstanding(part.seen.time, +1);
+  if (command.is_counted) depth_.add(part.seen.time);
   of_host_.add(span_of(part.psn, part.seen, serial), room_);
   return true;
 }
@@ -261,7 +261,7 @@ void NvmeQueueFollower::begin_response(const Part& part) {
   const bool sets_timeout = operation == nvme::kSetFeatures && read->status.is_success() &&
                             (exchange.command.dword10 & 0xFFU) == nvme::kKeepAliveTimer;
   if (sets_timeout) summary_.keep_alive_timeout = Duration{std::int64_t{exchange.command.dword11} * 1'000'000};
-  if (command->is_counted) change_outstanding(part.seen.time, -1);
+  if (command->is_counted) depth_.remove(part.seen.time);
   of_target_.add(span_of(part.psn, part.seen, found->second), room_);
   answered_.push_back(found->second);
   settle();
@@ -334,21 +334,6 @@ void NvmeQueueFollower::note_recovery(const Verdict& resent, const Part& part, T
   recoveries_.add(begin, now, resent.cause == Cause::rnr);
 }
 
-void NvmeQueueFollower::change_outstanding(Time time, int change) {
-  const Duration since = std::max(time - outstanding_since_, Duration::zero());
-  if (outstanding_ != 0) {
-    outstanding_ns_ += static_cast<double>(outstanding_) * static_cast<double>(since.count());
-    busy_ += since;
-  }
-  outstanding_since_ = time;
-  if (change > 0) {
-    ++outstanding_;
-  } else if (outstanding_ != 0) {
-    --outstanding_;
-  }
-  summary_.most_outstanding = std::max(summary_.most_outstanding, outstanding_);
-}
-
 bool NvmeQueueFollower::waits_for_events(const NvmeCommand& command) const {
   return command.operation(summary_.is_admin) == nvme::kAsynchronousEventRequest;
 }
@@ -381,7 +366,7 @@ void NvmeQueueFollower::report(std::uint64_t serial, NvmeEnd end, Time finish) {
     const bool is_missed = command.is_doubtful || exchange.start <= last_missed_;
     exchange.end = end == NvmeEnd::unanswered && is_missed ? NvmeEnd::missed : end;
     exchange.finish = std::max(finish, exchange.start);
-    if (command.is_counted) change_outstanding(exchange.finish, -1);
+    if (command.is_counted) depth_.remove(exchange.finish);
   }
   // A capture's clock may go back, and data may come behind the response.
   exchange.finish = std::max(exchange.finish, exchange.start);
@@ -440,7 +425,8 @@ void NvmeQueueFollower::finish(Time latest) {
 
 NvmeQueue NvmeQueueFollower::result() const {
   NvmeQueue queue = summary_;
-  queue.mean_outstanding = busy_ == Duration::zero() ? 0 : outstanding_ns_ / static_cast<double>(busy_.count());
+  queue.most_outstanding = depth_.most();
+  queue.mean_outstanding = depth_.mean();
   return queue;
 }
 

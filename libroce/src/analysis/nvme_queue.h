@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/nvme_depth.h"
 #include "analysis/nvme_recoveries.h"
 #include "analysis/nvme_spans.h"
 #include "roce/analysis/nvme.h"
@@ -81,7 +82,6 @@ class NvmeQueueFollower {
   void add_data(Command& command, const Part& part);
   void note_recovery(const Verdict& resent, const Part& part, Time before);
   void note_keep_alive(Time time);
-  void change_outstanding(Time time, int change);
   [[nodiscard]] bool waits_for_events(const NvmeCommand& command) const;
   [[nodiscard]] Command* find(std::uint64_t serial);
   /// Returns the command whose memory a request of the target begins in; 0 if it is of none.
@@ -106,10 +106,7 @@ class NvmeQueueFollower {
   Psn latest_wire_psn_{};         ///< the same on the wire
   std::uint64_t next_serial_ = 1;
   Duration longest_latency_{};
-  std::uint64_t outstanding_ = 0;
-  Time outstanding_since_{};
-  double outstanding_ns_ = 0;
-  Duration busy_{};
+  NvmeDepth depth_;
   std::optional<Time> last_keep_alive_{};
   Time last_missed_{};  ///< when the capture last showed that it lacks a packet of the connection
 };
