@@ -74,6 +74,47 @@ TEST(NvmeSurvey, ACommandThatWaitsLongerThanAnyIsUnanswered) {
   EXPECT_EQ(all[12].end, NvmeEnd::open);
 }
 
+TEST(NvmeSurvey, WhereNothingWasAnsweredYetAShortWaitIsNoFailure) {
+  for (const bool is_long : {false, true}) {
+    NvmeWire wire;
+    wire.command(1);
+    wire.ack();
+    wire.command(2);
+    if (is_long) wire.set_clock(1s + 1us);
+    wire.ack();
+    const std::vector<NvmeExchange> all = wire.finish();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].end, is_long ? NvmeEnd::unanswered : NvmeEnd::open);
+    EXPECT_EQ(all[1].end, NvmeEnd::open);
+  }
+}
+
+TEST(NvmeSurvey, OneDirectionShowsNoFailure) {
+  NvmeWire wire;
+  wire.command(1);
+  wire.set_clock(60s);
+  wire.command(2);
+  for (const NvmeExchange& each : wire.finish()) EXPECT_EQ(each.end, NvmeEnd::open);
+}
+
+TEST(NvmeSurvey, TheClockOfAnotherPointDoesNotLengthenAWait) {
+  NvmeWire wire;
+  wire.command(1);
+  wire.ack();
+  wire.response(1);
+  wire.command(2);
+  wire.set_point(1);
+  wire.set_clock(1h);
+  wire.command(1);
+  wire.ack();
+  const std::vector<NvmeExchange> all = wire.finish();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].end, NvmeEnd::answered);
+  EXPECT_EQ(all[1].end, NvmeEnd::open);
+  EXPECT_EQ(all[1].latency(), 0s);
+  EXPECT_EQ(all[2].end, NvmeEnd::open);
+}
+
 TEST(NvmeSurvey, AClockThatGoesBackCountsNoTimeTwice) {
   NvmeWire wire;
   wire.command(1);

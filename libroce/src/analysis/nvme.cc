@@ -41,7 +41,8 @@ NvmeSurvey::NvmeSurvey(NvmeSurveyOptions options) : options_(std::move(options))
 NvmeSurvey::~NvmeSurvey() = default;
 
 void NvmeSurvey::observe(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis) {
-  latest_ = std::max(latest_, seen.time);
+  Time& latest = latest_.try_emplace(seen.point, seen.time).first->second;
+  latest = std::max(latest, seen.time);
   if (seen.cm.attribute != MadAttribute{}) return on_management(packet, seen);
   if (analysis.stream == kNoStream) return;
   if (analysis.absorbed != kNoStream) absorb(analysis.absorbed, analysis.stream);
@@ -205,9 +206,10 @@ std::uint32_t& NvmeSurvey::index_of(std::uint32_t stream) {
 
 void NvmeSurvey::finish() {
   for (const auto& queue : queues_) {
-    queue->finish(latest_);
     const NvmeQueue& known = queue->summary();
-    if (known.is_admin && !known.is_closed) note_command(known, latest_);
+    const Time latest = latest_.at(known.point);
+    queue->finish(latest);
+    if (known.is_admin && !known.is_closed) note_command(known, latest);
   }
 }
 

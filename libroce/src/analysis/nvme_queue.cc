@@ -11,6 +11,8 @@ namespace {
 /// So many later responses show that a response is not sent again any more.
 constexpr std::size_t kSettled = 64;
 constexpr std::size_t kMostHoles = 256;
+/// A command of a queue of which nothing was answered has waited for long then.
+constexpr Duration kLongWait{1'000'000'000};
 
 const Verdict* retransmission_of(const PacketAnalysis& analysis) {
   const auto found = std::ranges::find(analysis.verdicts, VerdictKind::retransmission, &Verdict::kind);
@@ -56,6 +58,7 @@ bool NvmeQueueFollower::observe(const Packet& packet, const Observation& seen, c
   const bool is_to_target = analysis.direction == summary_.host_direction;
   std::optional<Qpn>& receiver = is_to_target ? summary_.target_qp : summary_.host_qp;
   if (!receiver && seen.info().operation != Operation::cnp) receiver = seen.dest_qp;
+  if (!is_to_target) target_was_seen_ = true;
   const Verdict* const resent = retransmission_of(analysis);
   const Operation operation = seen.info().operation;
   // A READ whose answer was seen is asked for again if that did not arrive.
@@ -406,6 +409,7 @@ void NvmeQueueFollower::take(NvmeQueueFollower& other) {
   summary_.cut_capsules += std::exchange(other.summary_.cut_capsules, 0);
   if (!summary_.host_qp) summary_.host_qp = other.summary_.host_qp;
   if (!summary_.target_qp) summary_.target_qp = other.summary_.target_qp;
+  target_was_seen_ = target_was_seen_ || other.target_was_seen_;
   for (auto& [serial, command] : commands_) command.is_doubtful = true;
 }
 
@@ -414,11 +418,13 @@ void NvmeQueueFollower::finish(Time latest) {
     report(answered_.front(), NvmeEnd::answered, {});
     answered_.pop_front();
   }
+  const Duration most = longest_latency_ > Duration::zero() ? longest_latency_ : kLongWait;
   while (!commands_.empty()) {
     const auto& [serial, command] = *commands_.begin();
-    const Duration waited = latest - command.exchange.start;
-    const bool is_over = command.is_counted && (summary_.is_closed || waited > longest_latency_);
-    report(serial, is_over ? NvmeEnd::unanswered : NvmeEnd::open, latest);
+    const bool is_over = summary_.is_closed || latest - command.exchange.start > most;
+    // A capture of one direction shows no answers.
+    const bool is_unanswered = command.is_counted && target_was_seen_ && is_over;
+    report(serial, is_unanswered ? NvmeEnd::unanswered : NvmeEnd::open, latest);
   }
   if (!summary_.is_closed) note_keep_alive(latest);
 }

@@ -34,7 +34,7 @@ class NvmeQueueFollower {
   /// Takes the counts of one that proved to be of the same connection. Answers to earlier commands may be lost in it.
   void take(NvmeQueueFollower& other);
   void close() { summary_.is_closed = true; }
-  /// Reports everything that is open. `latest` is the time of the capture's last packet.
+  /// Reports everything that is open. `latest` is the time of the last packet of its capture point.
   void finish(Time latest);
 
   [[nodiscard]] NvmeQueue& summary() { return summary_; }
@@ -108,6 +108,7 @@ class NvmeQueueFollower {
   Duration longest_latency_{};
   NvmeDepth depth_;
   std::optional<Time> last_keep_alive_{};
+  bool target_was_seen_ = false;
   Time last_missed_{};  ///< when the capture last showed that it lacks a packet of the connection
 };
 

@@ -23,8 +23,9 @@ namespace roce::analysis {
 enum class NvmeEnd : std::uint8_t {
   answered,
   missed,  ///< the capture lacks its answer: its identifier was used again, or packets of the connection are missing
-  unanswered,  ///< its connection ended, or it had waited longer than any other one of its queue
-  open,        ///< the capture ended before it was answered
+  /// Its connection ended, or it had waited longer than any other one of its queue had; a second if there was none.
+  unanswered,
+  open,  ///< the capture ended before it was answered, or has nothing of what its target sends
 };
 
 [[nodiscard]] std::string_view to_string(NvmeEnd end);
@@ -177,7 +178,7 @@ class NvmeSurvey {
   std::map<End, std::shared_ptr<Connection>> by_qp_;
   std::map<End, std::shared_ptr<Connection>> by_comm_id_;  ///< of the host
   std::map<ControllerKey, Controller> controllers_;
-  Time latest_{};
+  std::map<std::uint16_t, Time> latest_;  ///< by point: their clocks differ
 };
 
 }  // namespace roce::analysis
