@@ -74,6 +74,13 @@ class NvmeWire {
             .local_comm_id = CommId{comm_id}, .remote_comm_id = CommId{comm_id + 1000}, .remote_qpn = Qpn{target_qp}});
   }
 
+  /// The same of the target, which names the host's QP.
+  void release_by_target(std::uint32_t comm_id, std::uint32_t host_qp) {
+    management(
+        false, MadAttribute::cm_dreq,
+        CmDreq{.local_comm_id = CommId{comm_id + 1000}, .remote_comm_id = CommId{comm_id}, .remote_qpn = Qpn{host_qp}});
+  }
+
   /// Sets the clock; the next packet comes a microsecond later.
   void set_clock(Duration time) { now_ = Time{time}; }
   void set_point(std::uint16_t point) { point_ = point; }

@@ -18,7 +18,7 @@ constexpr std::uint32_t kOther = 0xFFFF'FFFE;
 bool is_command(const Packet& packet, const Observation& seen) {
   if (seen.payload_length < NvmeCommand::kBytes) return false;
   const std::optional<NvmeCommand> command = NvmeCommand::read(packet.payload());
-  // What a snap length has cut cannot be judged.
+  // A capsule that a snap length has cut cannot be judged.
   return !command || command->has_sgl;
 }
 
@@ -40,6 +40,10 @@ NvmeSurvey::NvmeSurvey(NvmeSurveyOptions options) : options_(std::move(options))
 
 NvmeSurvey::~NvmeSurvey() = default;
 
+NvmeSurvey::End NvmeSurvey::end_of(const Observation& seen, const Gid& address, std::uint32_t number) {
+  return {seen.point, seen.domain, address, number};
+}
+
 void NvmeSurvey::observe(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis) {
   Time& latest = latest_.try_emplace(seen.point, seen.time).first->second;
   latest = std::max(latest, seen.time);
@@ -48,7 +52,10 @@ void NvmeSurvey::observe(const Packet& packet, const Observation& seen, const Pa
   if (analysis.absorbed != kNoStream) absorb(analysis.absorbed, analysis.stream);
   if (analysis.role != PacketRole::request && analysis.role != PacketRole::response) return;
   NvmeQueueFollower* const queue = follower_of(packet, seen, analysis);
-  if (queue != nullptr && queue->observe(packet, seen, analysis)) note_command(queue->summary(), seen.time);
+  if (queue == nullptr) return;
+  const bool was_known = queue->summary().host_qp.has_value();
+  if (queue->observe(packet, seen, analysis)) note_command(queue->summary(), seen.time);
+  if (!was_known) note_host_qp(index_of(analysis.stream));
 }
 
 void NvmeSurvey::observe(const Verdict& verdict) {
@@ -62,17 +69,15 @@ void NvmeSurvey::on_management(const Packet& packet, const Observation& seen) {
       return on_request(packet, seen);
     case MadAttribute::cm_rep:
       return on_reply(seen);
-    case MadAttribute::cm_dreq: {
-      // It names the receiver's QP.
-      const auto found = by_qp_.find(End{seen.point, seen.domain, seen.destination, seen.cm.local_qpn.value()});
-      if (found == by_qp_.end()) return;
-      const Connection& ended = *found->second;
-      for (const auto& queue : queues_) {
-        const NvmeQueue& known = queue->summary();
-        if (known.point == seen.point && known.host == ended.host && known.host_qp == ended.host_qp) queue->close();
-      }
+    case MadAttribute::cm_rej:
+    case MadAttribute::cm_drep:
+      end(by_comm_id_, end_of(seen, seen.destination, seen.cm.remote_id));
+      // A REJ of a REQ has no identifier of its sender.
+      if (seen.cm.local_id != 0) end(by_comm_id_, end_of(seen, seen.source, seen.cm.local_id));
       return;
-    }
+    case MadAttribute::cm_dreq:
+      // It names the receiver's QP.
+      return end(by_qp_, end_of(seen, seen.destination, seen.cm.local_qpn.value()));
     default:
       return;
   }
@@ -80,31 +85,75 @@ void NvmeSurvey::on_management(const Packet& packet, const Observation& seen) {
 
 void NvmeSurvey::on_request(const Packet& packet, const Observation& seen) {
   const std::optional<CmReq> request = packet.get<CmReq>();
-  if (!request || std::ranges::find(options_.ports, request->service_id.port()) == options_.ports.end()) return;
-  const std::optional<NvmeQueueRequest> queue = NvmeQueueRequest::read(*request);
-  if (!queue || request->service_id.port_space() != PortSpace::tcp) return;
-  const End by_id{seen.point, seen.domain, seen.source, seen.cm.local_id};
+  if (!request) return;
+  const End by_id = end_of(seen, seen.source, seen.cm.local_id);
+  const End by_qp = end_of(seen, seen.source, seen.cm.local_qpn.value());
   const auto known = by_comm_id_.find(by_id);
   // A REQ that is sent again.
   if (known != by_comm_id_.end() && known->second->host_qp == seen.cm.local_qpn) return;
-  if (by_comm_id_.size() >= options_.most_queues && known == by_comm_id_.end()) {
+  // Its sender uses the identifier and the QPN for nothing else any more.
+  end(by_comm_id_, by_id);
+  end(by_qp_, by_qp);
+  for (const std::uint32_t index : queues_at(seen.point, seen.source, seen.cm.local_qpn)) {
+    // Nor do its streams go on.
+    std::uint32_t& known_as = index_of(queues_[index]->summary().stream);
+    if (known_as == index) known_as = kUndecided;
+    by_host_qp_.erase({seen.point, seen.source, seen.cm.local_qpn, index});
+  }
+  if (std::ranges::find(options_.ports, request->service_id.port()) == options_.ports.end()) return;
+  const std::optional<NvmeQueueRequest> queue = NvmeQueueRequest::read(*request);
+  if (!queue || request->service_id.port_space() != PortSpace::tcp) return;
+  if (by_comm_id_.size() >= options_.most_queues) {
     ++room_->uncounted;
     return;
   }
   const auto made = std::make_shared<Connection>(Connection{.host = seen.source,
                                                             .target = seen.destination,
                                                             .host_qp = seen.cm.local_qpn,
+                                                            .domain = seen.domain,
                                                             .host_id = seen.cm.local_id,
                                                             .request = *queue});
   by_comm_id_[by_id] = made;
-  by_qp_[End{seen.point, seen.domain, seen.source, seen.cm.local_qpn.value()}] = made;
+  by_qp_[by_qp] = made;
 }
 
 void NvmeSurvey::on_reply(const Observation& seen) {
-  const auto found = by_comm_id_.find(End{seen.point, seen.domain, seen.destination, seen.cm.remote_id});
-  if (found == by_comm_id_.end() || found->second->target != seen.source || found->second->target_qp) return;
-  found->second->target_qp = seen.cm.local_qpn;
-  by_qp_[End{seen.point, seen.domain, seen.source, seen.cm.local_qpn.value()}] = found->second;
+  const End by_qp = end_of(seen, seen.source, seen.cm.local_qpn.value());
+  const auto found = by_comm_id_.find(end_of(seen, seen.destination, seen.cm.remote_id));
+  const bool is_known = found != by_comm_id_.end() && found->second->target == seen.source;
+  if (is_known && found->second->target_qp) return;
+  const std::shared_ptr<Connection> connection = is_known ? found->second : nullptr;
+  // The QPN may be that of a connection before.
+  end(by_qp_, by_qp);
+  if (!is_known) return;
+  connection->target_qp = seen.cm.local_qpn;
+  by_qp_[by_qp] = connection;
+}
+
+// Both tables hold the ends of the same connections: each is removed from them as a whole.
+void NvmeSurvey::end(const Connections& connections, const End& one) {
+  const auto found = connections.find(one);
+  if (found == connections.end()) return;
+  const Connection old = *found->second;
+  const std::uint16_t point = std::get<0>(one);
+  by_comm_id_.erase({point, old.domain, old.host, old.host_id});
+  by_qp_.erase({point, old.domain, old.host, old.host_qp.value()});
+  if (old.target_qp) by_qp_.erase({point, old.domain, old.target, old.target_qp->value()});
+  for (const std::uint32_t index : queues_at(point, old.host, old.host_qp)) queues_[index]->close();
+}
+
+std::vector<std::uint32_t> NvmeSurvey::queues_at(std::uint16_t point, const Gid& host, Qpn qp) const {
+  std::vector<std::uint32_t> all;
+  const auto behind = by_host_qp_.upper_bound({point, host, qp, kUndecided});
+  for (auto each = by_host_qp_.lower_bound({point, host, qp, 0}); each != behind; ++each) {
+    all.push_back(std::get<3>(*each));
+  }
+  return all;
+}
+
+void NvmeSurvey::note_host_qp(std::uint32_t index) {
+  const NvmeQueue& queue = queues_[index]->summary();
+  if (queue.host_qp) by_host_qp_.emplace(queue.point, queue.host, *queue.host_qp, index);
 }
 
 NvmeQueueFollower* NvmeSurvey::follower_of(const Packet& packet, const Observation& seen,
@@ -115,7 +164,7 @@ NvmeQueueFollower* NvmeSurvey::follower_of(const Packet& packet, const Observati
 }
 
 NvmeQueueFollower* NvmeSurvey::begin(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis) {
-  const auto found = by_qp_.find(End{seen.point, seen.domain, seen.destination, seen.dest_qp.value()});
+  const auto found = by_qp_.find(end_of(seen, seen.destination, seen.dest_qp.value()));
   if (found != by_qp_.end()) {
     const Connection& connection = *found->second;
     NvmeQueueFollower* const made =
@@ -127,6 +176,7 @@ NvmeQueueFollower* NvmeSurvey::begin(const Packet& packet, const Observation& se
     queue.queue_id = connection.request.queue_id;
     queue.size = connection.request.queue_size;
     queue.is_admin = connection.request.queue_id == 0;
+    note_host_qp(index_of(analysis.stream));
     return made;
   }
   const auto is_target = [&](const Gid& address) {
@@ -187,6 +237,7 @@ void NvmeSurvey::absorb(std::uint32_t from, std::uint32_t into) {
   } else {
     other.take(queue);
   }
+  note_host_qp(kept);
 }
 
 void NvmeSurvey::note_command(const NvmeQueue& queue, Time time) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -149,10 +150,12 @@ class NvmeSurvey {
     Gid target{};
     Qpn host_qp{};
     std::optional<Qpn> target_qp{};
+    std::uint64_t domain = 0;   ///< `Observation::domain`
     std::uint32_t host_id = 0;  ///< communication identifier
     NvmeQueueRequest request{};
   };
   using End = std::tuple<std::uint16_t, std::uint64_t, Gid, std::uint32_t>;  ///< point, domain, address, number
+  using Connections = std::map<End, std::shared_ptr<Connection>>;
   /// The commands to one controller.
   struct Controller {
     Time last{};
@@ -163,6 +166,12 @@ class NvmeSurvey {
   void on_management(const Packet& packet, const Observation& seen);
   void on_request(const Packet& packet, const Observation& seen);
   void on_reply(const Observation& seen);
+  [[nodiscard]] static End end_of(const Observation& seen, const Gid& address, std::uint32_t number);
+  /// Ends the connection that has an end, if there is one: its queues are closed, and its QPNs may be others' then.
+  void end(const Connections& connections, const End& one);
+  [[nodiscard]] std::vector<std::uint32_t> queues_at(std::uint16_t point, const Gid& host, Qpn qp) const;
+  /// Makes a queue known by the QP of its host, if that has been seen.
+  void note_host_qp(std::uint32_t index);
   [[nodiscard]] NvmeQueueFollower* follower_of(const Packet& packet, const Observation& seen,
                                                const PacketAnalysis& analysis);
   [[nodiscard]] NvmeQueueFollower* begin(const Packet& packet, const Observation& seen, const PacketAnalysis& analysis);
@@ -175,8 +184,9 @@ class NvmeSurvey {
   std::unique_ptr<NvmeRoom> room_;
   std::vector<std::unique_ptr<NvmeQueueFollower>> queues_;
   std::vector<std::uint32_t> by_stream_;  ///< index in `queues_`, or what is known instead
-  std::map<End, std::shared_ptr<Connection>> by_qp_;
-  std::map<End, std::shared_ptr<Connection>> by_comm_id_;  ///< of the host
+  Connections by_qp_;                     ///< of either end
+  Connections by_comm_id_;                ///< of the host
+  std::set<std::tuple<std::uint16_t, Gid, Qpn, std::uint32_t>> by_host_qp_;  ///< point, host, QPN, index in `queues_`
   std::map<ControllerKey, Controller> controllers_;
   std::map<std::uint16_t, Time> latest_;  ///< by point: their clocks differ
 };
