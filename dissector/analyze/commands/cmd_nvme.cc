@@ -339,7 +339,7 @@ ExitCode run_nvme(const NvmeCommandOptions& options) {
   static_cast<void>(session.run(consumer, tracker));
   consumer.finish();
   if (consumer.cut_capsules() != 0) {
-    report(fmt::format("warning: a snap length has cut {}, which are left out: capture 128 bytes of each frame or more",
+    report(fmt::format("warning: a snap length has cut {}, which are left out: capture 160 bytes of each frame or more",
                        text::counted(consumer.cut_capsules(), "NVMe capsule", "NVMe capsules")));
   }
   if (!consumer.has_queues()) {

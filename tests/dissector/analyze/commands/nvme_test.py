@@ -56,6 +56,20 @@ def sealed(data):
     return data[:-4] + struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
 
 
+def tagged_ipv6(data):
+    """The frame with IPv6 instead of IPv4, a VLAN tag, and the ICRC that it should have then; others as they are."""
+    if data[12:14] != b"\x08\x00" or data[23] != 17:
+        return data
+    network = bytes.fromhex("20010db8") + bytes(8)
+    header = struct.pack("!IHBB", 6 << 28, len(data) - 34, 17, 64) + network + data[26:30] + network + data[30:34]
+    packet = header + data[34:40] + bytes(2) + data[42:-4]
+    masked = bytearray(packet)
+    masked[0] = 0x6F
+    for at in (1, 2, 3, 7, 46, 47, 52):
+        masked[at] = 0xFF
+    return data[:12] + bytes.fromhex("8100000786dd") + packet + struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
+
+
 class Pcap:
     """The frames of a capture, to be taken out, copied and moved."""
 
@@ -349,12 +363,12 @@ class NvmeTest(unittest.TestCase):
                                 (("--port", "0"), "--port: expected"), (("--port", "65536"), "--port: expected")):
             self.assertEqual(self.run_tool(*words, self.capture, code=2, err=sentence), "")
 
-    def cut_to(self, size):
+    def cut_to(self, size, change=lambda data: data):
         pcap = Pcap(self.capture)
         short = self.path(f"cut-to-{size}.pcap")
         with open(short, "wb") as file:
             file.write(pcap.header)
-            for time, data in pcap.frames:
+            for time, data in ((time, change(data)) for time, data in pcap.frames):
                 file.write(struct.pack("<IIII", time // 1_000_000, time % 1_000_000, min(len(data), size), len(data)) + data[:size])
         return short
 
@@ -364,6 +378,12 @@ class NvmeTest(unittest.TestCase):
         self.assertEqual((admin["queue"], admin["commands"], io["queue"], io["commands"]), (0, 25, 1, 16))
         self.assertEqual((admin["bytes"], io["bytes"]), tuple(one["bytes"] for one in self.found(self.capture)[0]))
         self.run_tool(self.cut_to(128), err="there are no NVMe commands")
+
+    def test_a_snap_length_that_leaves_the_capsules_of_ipv6(self):
+        target = "2001:db8::" + TARGET
+        (admin, io), _, _ = self.found("--target", target, self.cut_to(160, tagged_ipv6))
+        self.assertEqual((admin["queue"], admin["commands"], io["queue"], io["commands"]), (0, 25, 1, 16))
+        self.run_tool("--target", target, self.cut_to(141, tagged_ipv6), err="capture 160 bytes of each frame or more")
 
     def test_a_snap_length_that_cuts_the_capsules(self):
         self.run_tool("--target", TARGET, self.cut_to(80), err="a snap length has cut")
