@@ -2,6 +2,7 @@
 // Commands of NVMe whose set-up nobody saw, frame by frame.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -144,10 +145,21 @@ TEST(NvmeSurvey, AClockThatJumpsOverflowsNothing) {
 }
 
 TEST(NvmeSurvey, AnAdminQueueIsKnownByItsCommands) {
-  NvmeWire wire;
-  wire.command(1, 0x06);
-  wire.ack();
-  EXPECT_TRUE(wire.survey().queues().at(0).is_admin);
+  for (const std::uint8_t opcode : std::array<std::uint8_t, 2>{0x06, 0x18}) {
+    NvmeWire wire;
+    wire.command(1, opcode);
+    wire.ack();
+    EXPECT_TRUE(wire.survey().queues().at(0).is_admin);
+  }
+}
+
+TEST(NvmeSurvey, ListAndCancelAreOfIoQueues) {
+  for (const std::uint8_t opcode : std::array<std::uint8_t, 2>{0x06, 0x18}) {
+    NvmeWire wire;
+    wire.command(1, opcode, 0x22, 1);
+    wire.ack();
+    EXPECT_FALSE(wire.survey().queues().at(0).is_admin);
+  }
 }
 
 TEST(NvmeSurvey, KeepsNoMoreThanItMay) {

@@ -171,10 +171,11 @@ void NvmeQueueFollower::learn_from(const NvmeCommand& command, const Part& part)
     return;
   }
   if (!summary_.queue_id) {
-    // I/O queues have no commands with these numbers.
-    summary_.is_admin = summary_.is_admin || operation == nvme::kIdentify || operation == nvme::kGetFeatures ||
-                        operation == nvme::kKeepAlive || operation == nvme::kPropertyGet ||
-                        operation == nvme::kPropertySet;
+    // I/O command sets have List and Cancel with the numbers of Identify and Keep Alive, but for a namespace.
+    const bool is_of_controller =
+        command.namespace_id == 0 && (operation == nvme::kIdentify || operation == nvme::kKeepAlive);
+    summary_.is_admin = summary_.is_admin || is_of_controller || operation == nvme::kGetFeatures ||
+                        operation == nvme::kPropertyGet || operation == nvme::kPropertySet;
   }
   if (summary_.is_admin && operation == nvme::kKeepAlive) {
     ++summary_.keep_alives;
