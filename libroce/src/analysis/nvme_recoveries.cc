@@ -28,7 +28,7 @@ NvmeRecoveries::Held NvmeRecoveries::held_up(Time begin, Time end) const {
     const Time from = std::max(begin, each->begin);
     const Time until = std::min(end, each->end);
     if (until <= from) continue;
-    // What goes on long after a recovery did not wait for it.
+    // Something that goes on long after a recovery did not wait for it.
     if (end - until > (until - from) / 2) break;
     (each->is_not_ready ? held.not_ready : held.lost) += until - from;
     end = from;

@@ -11,7 +11,7 @@
 
 namespace roce::analysis {
 
-/// What all queues of a survey share.
+/// The room and the results that all queues of a survey share.
 struct NvmeRoom {
   std::size_t left = 0;  ///< commands and messages for which there is still room
   std::vector<NvmeExchange> done{};
