@@ -11,6 +11,7 @@ namespace roce::page {
 namespace {
 
 constexpr std::string_view kPlace = "@data@";
+constexpr std::string_view kReachPlace = "@reach@";  // in the policy, before all text that others wrote
 
 }  // namespace
 
@@ -42,10 +43,14 @@ std::string escape_for_script(std::string_view json) {
   return escaped;
 }
 
-std::string make_page(std::string_view json) {
+std::string make_page(std::string_view json, Reach reach) {
   const std::string_view page = template_text();
+  const std::size_t policy = page.find(kReachPlace);
+  const std::size_t rest = policy + kReachPlace.size();
   const std::size_t place = page.find(kPlace);
-  std::string whole{page.substr(0, place)};
+  std::string whole{page.substr(0, policy)};
+  if (reach == Reach::own_server) whole += "; connect-src 'self'";
+  whole += page.substr(rest, place - rest);
   whole += escape_for_script(json);
   whole += page.substr(place + kPlace.size());
   return whole;

@@ -25,6 +25,9 @@ namespace {
 
 constexpr unsigned kMaxConnections = 16;
 constexpr unsigned kIdleSeconds = 60;
+constexpr std::string_view kNoPage =
+    "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Report</title>\n"
+    "<p>The page could not be made: it is asked for again in 3 seconds.</p></html>\n";
 
 std::string make_token() {
   std::array<unsigned char, 16> bytes{};
@@ -32,6 +35,10 @@ std::string make_token() {
   std::string token;
   for (const unsigned char byte : bytes) token += fmt::format("{:02x}", byte);
   return token;
+}
+
+MHD_Response* response_of(std::string_view text) {
+  return MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
 }
 
 }  // namespace
@@ -47,8 +54,9 @@ struct PageServer::State {
   }
 
   MHD_Result answer(MHD_Connection* connection, std::string_view path, std::string_view method, void** has_waited);
-  MHD_Result respond(MHD_Connection* connection, unsigned status, const std::string& text) const;
   MHD_Result respond_with_page(MHD_Connection* connection) const;
+  static MHD_Result respond(MHD_Connection* connection, unsigned status, std::string_view text);
+  static MHD_Result respond_without_page(MHD_Connection* connection);
   static MHD_Result finish(MHD_Connection* connection, unsigned status, MHD_Response* response, const char* type);
 
   MHD_Daemon* daemon = nullptr;
@@ -72,16 +80,21 @@ MHD_Result PageServer::State::finish(MHD_Connection* connection, unsigned status
   return queued;
 }
 
-MHD_Result PageServer::State::respond(MHD_Connection* connection, unsigned status, const std::string& text) const {
-  MHD_Response* const response =
-      MHD_create_response_from_buffer(text.size(), const_cast<char*>(text.data()), MHD_RESPMEM_MUST_COPY);
-  return finish(connection, status, response, "text/plain; charset=utf-8");
+MHD_Result PageServer::State::respond(MHD_Connection* connection, unsigned status, std::string_view text) {
+  return finish(connection, status, response_of(text), "text/plain; charset=utf-8");
+}
+
+MHD_Result PageServer::State::respond_without_page(MHD_Connection* connection) {
+  MHD_Response* const response = response_of(kNoPage);
+  // The report is gone from the screen by now: nobody but the browser can ask again.
+  if (response != nullptr) MHD_add_response_header(response, "Refresh", "3");
+  return finish(connection, MHD_HTTP_SERVICE_UNAVAILABLE, response, "text/html; charset=utf-8");
 }
 
 MHD_Result PageServer::State::respond_with_page(MHD_Connection* connection) const {
   struct stat status {};
   const int copy = page < 0 || ::fstat(page, &status) != 0 ? -1 : ::dup(page);
-  if (copy < 0) return respond(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the page could not be made; try again\n");
+  if (copy < 0) return respond_without_page(connection);
   return finish(connection, MHD_HTTP_OK,
                 MHD_create_response_from_fd64(static_cast<std::uint64_t>(status.st_size), copy),
                 "text/html; charset=utf-8");
@@ -97,6 +110,7 @@ MHD_Result PageServer::State::answer(MHD_Connection* connection, std::string_vie
   if (named == nullptr || host != named || given == nullptr || !live::is_same_secret(given, token)) {
     return respond(connection, MHD_HTTP_FORBIDDEN, "open the address that the program has printed\n");
   }
+  if (path == "/alive") return respond(connection, MHD_HTTP_OK, "the capture goes on\n");
   if (path != "/") return respond(connection, MHD_HTTP_NOT_FOUND, "there is only one page here\n");
   *has_waited = this;
   MHD_suspend_connection(connection);

@@ -9,8 +9,9 @@
 
 namespace roce::serve {
 
-/// Serves one page by HTTP on the loopback address, to those who have the token in its URL. It has no thread of its
-/// own: the caller's loop serves.
+/// Serves one page by HTTP on the loopback address, to those who have the token in its URL; and `/alive`, which answers
+/// them at once, so that a page can ask before it gives itself up for the next. It has no thread of its own: the
+/// caller's loop serves.
 class PageServer {
  public:
   /// Listens at 127.0.0.1; port 0 takes one that is free. Failure: the port is taken or not allowed.

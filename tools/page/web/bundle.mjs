@@ -40,7 +40,7 @@ const run = allowed(script.outputFiles[0].text.trim().replaceAll("</script", "<\
 const look = allowed(style.outputFiles[0].text.trim());
 const html = readFileSync(join(here, "page.html"), "utf8")
   .replace("@licence@", () => licence.replaceAll("--", "- -"))
-  .replace("@policy@", () => `default-src 'none'; script-src ${run.hash}; style-src ${look.hash}; img-src data:; base-uri 'none'; form-action 'none'`)
+  .replace("@policy@", () => `default-src 'none'; script-src ${run.hash}; style-src ${look.hash}; img-src data:; base-uri 'none'; form-action 'none'@reach@`)
   .replace("@style@", () => look.text)
   .replace("@script@", () => run.text);
 writeFileSync(page, html);

@@ -7,6 +7,7 @@ usage: serve_test.py ROCE_ANALYZE CAPTURES
 import http.client
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -66,7 +67,8 @@ class ServeTest(unittest.TestCase):
         """The page that --report makes of the capture as it is now, made live."""
         page = self.folder / "report.html"
         subprocess.run([PROGRAM, "--report", str(page), str(self.capture)], capture_output=True, check=True)
-        return page.read_bytes().replace(b'"live":false', b'"live":true')
+        policy = b"form-action 'none'"
+        return page.read_bytes().replace(b'"live":false', b'"live":true').replace(policy, policy + b"; connect-src 'self'", 1)
 
     def test_each_page_is_the_report_of_what_has_come(self):
         pieces = [self.bytes[at:at + 20000] for at in range(0, len(self.bytes), 20000)]
@@ -93,6 +95,9 @@ class ServeTest(unittest.TestCase):
         self.assertEqual(serving.get(Host="example.com")[0], 403, "a name that was made to mean this machine")
         self.assertEqual(serving.get(Host=f"127.0.0.1:{serving.port}")[0], 200)
         self.assertEqual(serving.get(f"/etc/passwd?token={serving.token}")[0], 404)
+        self.assertEqual(serving.get(f"/alive?token={serving.token}"), (200, b"the capture goes on\n"))
+        self.assertEqual(serving.get("/alive")[0], 403)
+        self.assertEqual(serving.get(f"/alive?token={serving.token}", Host="example.com")[0], 403)
         self.assertEqual(serving.get(method="POST")[0], 405)
         self.assertEqual(self.listeners(serving.run.pid), {("0100007F", f"{int(serving.port):04X}")})
         self.assertEqual(serving.end(), (0, ""))
@@ -128,6 +133,20 @@ class ServeTest(unittest.TestCase):
             with socket.create_connection(("127.0.0.1", int(serving.port))) as one:
                 one.sendall(f"GET /?token={serving.token} HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\n\r\n".encode())
         self.assertEqual(serving.get()[1], self.report())
+        self.assertEqual(serving.end(), (0, ""))
+
+    def test_a_page_that_could_not_be_made_is_asked_for_again(self):
+        self.capture.write_bytes(self.bytes)
+        serving = Serving(self.capture)
+        _, highest = resource.prlimit(serving.run.pid, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+        connection = http.client.HTTPConnection("127.0.0.1", int(serving.port), timeout=PATIENCE)
+        connection.request("GET", f"/?token={serving.token}")
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, answer.headers["Refresh"], answer.headers.get_content_type()), (503, "3", "text/html"))
+        self.assertIn(b"could not be made", answer.read())
+        connection.close()
+        resource.prlimit(serving.run.pid, resource.RLIMIT_FSIZE, (highest, highest))
+        self.assertEqual(serving.get(), (200, self.report()))
         self.assertEqual(serving.end(), (0, ""))
 
     def test_a_pipe_that_ended_is_still_shown(self):
@@ -166,8 +185,15 @@ class ServeTest(unittest.TestCase):
             browser.run("document.querySelector('.live button').click()")
             self.assertIn("Held", browser.run("document.querySelector('.live').textContent"))
             self.assertEqual(browser.messages, [])
-            self.assertEqual({address for address in browser.requests if not address.startswith("data:")}, {serving.url})
-        self.assertEqual(serving.end(), (0, ""))
+            alive = serving.url.replace("/?", "/alive?")
+            self.assertEqual({address for address in browser.requests if not address.startswith("data:")}, {serving.url, alive})
+            # Held until then, as it might have begun to load the next one.
+            self.assertEqual(serving.end(), (0, ""))
+            browser.run("document.querySelector('.live button').click()")
+            said = "new Promise(done => setInterval(() => /ended/.test(document.querySelector('.live')?.textContent ?? 'ended') && done(), 50))"
+            browser.run(said)
+            self.assertEqual(browser.run("document.querySelector('.live span')?.textContent"), "The capture has ended; this page stays.")
+            self.assertEqual(browser.run(count), "170", "the last report is lost")
 
 
 if __name__ == "__main__":
