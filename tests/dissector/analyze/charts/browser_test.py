@@ -172,7 +172,10 @@ class Browser(unittest.TestCase):
         self.assertEqual(shown, [[row[key] for key in keys] for row in rows])
         self.browser.run("document.querySelector('.slowest button').click()")
         self.browser.settle()
-        self.assertEqual(self.browser.run("location.hash"), "#slow=0")
+        # The address says which message it is, not its place: that is another one when the capture goes on.
+        directions = self.browser.run("JSON.parse(document.getElementById('data').textContent).slowest.map(each => each.direction)")
+        fragments = [f"#slow={row['stream']}.{direction}.{row['first_frame']}" for row, direction in zip(rows, directions)]
+        self.assertEqual(self.browser.run("location.hash"), fragments[0])
         ladder = self.browser.run("document.querySelector('.story').textContent")
         for frame in (rows[0]["first_frame"], rows[0]["answer_frame"]):
             self.assertIn(f"frame {frame}", ladder)
@@ -181,6 +184,10 @@ class Browser(unittest.TestCase):
         # All plots show its time.
         self.browser.run("document.querySelector('.story button').click()")
         self.assertRegex(self.browser.run("location.hash"), r"[#&]t=0\.04\d+-0\.13\d+")
+        for fragment, expanded in ((fragments[-1], [len(rows) - 1]), ("#slow=", []), ("#slow=0", [])):
+            self.show(capture, fragment=fragment)
+            self.assertEqual(self.browser.run("[...document.querySelectorAll('.slowest button')].map(each => each.ariaExpanded)"
+                                              ".flatMap((each, i) => each === 'true' ? [i] : [])"), expanded, fragment)
         self.quiet()
 
     def test_shows_marks_cnps_and_the_rate(self):
@@ -205,6 +212,13 @@ class Browser(unittest.TestCase):
         stream = int(self.browser.run("document.querySelector('.congestion select').selectedOptions[0].textContent").split(":")[0].split()[1])
         marks, cnps = told[stream][:2]
         self.assertIn(f": {marks} packets marked, {cnps} CNPs, at most ", self.browser.run("document.querySelector('.picture.congested').ariaLabel"))
+        other = self.browser.run("document.querySelector('.congestion select').options[2].value")
+        self.browser.run("document.querySelectorAll('.congestion .link')[2].click()")
+        self.assertRegex(other, r"^\d+\.[01]$")
+        self.assertEqual(self.browser.run("location.hash"), f"#congested={other}")
+        self.show(capture, fragment=f"#congested={other}")
+        self.assertEqual(self.browser.run("document.querySelector('.congestion select').value"), other)
+        self.assertIn(f"Congestion of stream {other.split('.')[0]}:", self.browser.run("document.querySelector('.picture.congested').ariaLabel"))
         painted = self.browser.run("(() => { const canvas = document.querySelector('.congested canvas');"
                                    "const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);"
                                    "return [...document.querySelectorAll('.congestion .legend .swatch')].map(each => {"

@@ -30,6 +30,11 @@ function nameOf(row: CongestedRow): string {
   return `stream ${row.stream}: ${row.hosts[0]} → ${row.hosts[1]}`;
 }
 
+/** What the address bar says of a row: another report of the same capture may have it at another place. */
+export function keyOf(row: CongestedRow): string {
+  return `${row.stream}.${row.congestion.direction}`;
+}
+
 export class CongestionView {
   readonly root: HTMLElement;
   private readonly chooser = element("select", { "aria-label": "Data" });
@@ -45,7 +50,7 @@ export class CongestionView {
     private readonly view: View,
   ) {
     this.drawn = report.congestion.rows.filter((row) => row.curve !== null);
-    this.drawn.forEach((row, i) => this.chooser.append(element("option", { value: i }, nameOf(row))));
+    for (const row of this.drawn) this.chooser.append(element("option", { value: keyOf(row) }, nameOf(row)));
     const key = (colour: string, text: string, form: string) => element("span", { class: "key" }, element("span", { class: `swatch ${form}`, "data-colour": colour }), text);
     const plot = element(
       "section",
@@ -66,7 +71,7 @@ export class CongestionView {
       point: (chart) => this.point(chart),
     }));
     this.chooser.addEventListener("change", () => {
-      view.keep("congested", this.chooser.value === "0" ? "" : this.chooser.value);
+      view.keep("congested", this.chooser.value);
       this.update();
     });
     this.data.addEventListener("toggle", () => this.fillData());
@@ -85,7 +90,7 @@ export class CongestionView {
   }
 
   private get row(): CongestedRow | undefined {
-    return this.drawn[Number(this.view.value("congested") ?? 0)] ?? this.drawn[0];
+    return this.drawn.find((row) => keyOf(row) === this.view.value("congested")) ?? this.drawn[0];
   }
 
   private update(): void {
@@ -97,7 +102,7 @@ export class CongestionView {
 
   private values(): uPlot.AlignedData {
     const { row } = this;
-    this.chooser.value = String(row === undefined ? 0 : this.drawn.indexOf(row));
+    if (row !== undefined) this.chooser.value = keyOf(row);
     this.shown = rates(row?.curve ?? null, this.view.range);
     return [this.shown.map((each) => (each.begin + each.end) / 2e9), this.shown.map((each) => each.rate)];
   }
@@ -186,8 +191,7 @@ export class CongestionView {
         [each.reaction["bits_per_second_before"], format.bitRate],
         [each.reaction["bits_per_second_after"], format.bitRate],
       ];
-      const place = this.drawn.indexOf(row);
-      const show = place === -1 ? nameOf(row) : button(nameOf(row), () => this.view.change("congested", place === 0 ? "" : String(place)), { class: "link" });
+      const show = this.drawn.includes(row) ? button(nameOf(row), () => this.view.change("congested", keyOf(row)), { class: "link" }) : nameOf(row);
       body.append(element("tr", {}, element("td", {}, show), ...numbers.map(([value, text]) => element("td", { class: "number", "data-exact": value }, value === undefined ? "–" : text(value)))));
     }
     return element("table", { class: "figures" }, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 0 ? "" : "number" }, text)))), body);

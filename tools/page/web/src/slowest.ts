@@ -10,6 +10,11 @@ import type { View } from "./view.ts";
 /** Room around a message when the plots show its time, as a share of it. */
 const kMargin = 0.1;
 
+/** What the address bar says of a message: another report of the same capture may have it at another place. */
+export function keyOf({ message, direction }: SlowMessage): string {
+  return `${message.stream}.${direction}.${message.first_frame ?? ""}`;
+}
+
 /** The packets of a message's time, and those of the message itself. */
 export function packetsOfMessage(slow: SlowMessage, kinds: string[]): { packets: Packet[]; isOwn: (packet: Packet) => boolean } {
   const end = slow.first_psn + slow.message.psn_count;
@@ -51,18 +56,19 @@ export class SlowestView {
   private row(slow: SlowMessage, place: number): HTMLElement {
     const { message } = slow;
     const number = (value: number | null, text: (value: number) => string = String) => element("td", { class: "number", "data-exact": value ?? undefined }, value === null ? "–" : text(value));
-    const choose = button("Ladder", () => this.view.change("slow", this.view.value("slow") === String(place) ? "" : String(place)), { "aria-expanded": "false", "aria-label": `Ladder of message ${place + 1}` });
+    const choose = button("Ladder", () => this.view.change("slow", this.view.value("slow") === keyOf(slow) ? "" : keyOf(slow)), { "aria-expanded": "false", "aria-label": `Ladder of message ${place + 1}` });
     this.buttons.push(choose);
     const cells = [number(message.latency_ns, format.duration), element("td", {}, message.ends), number(message.stream), element("td", {}, message.type), number(message.bytes, format.count), number(message.psn_count, format.count), number(message.resent, format.count), element("td", { class: "number" }, format.seconds(slow.start_ns / 1e9)), number(message.first_frame), number(message.last_frame), number(message.answer_frame), element("td", {}, choose)];
     return element("tr", { "data-place": place }, ...cells);
   }
 
   private tell(): void {
-    const place = Number(this.view.value("slow") ?? NaN);
-    const slow = this.report.slowest[place];
-    this.buttons.forEach((each, i) => each.setAttribute("aria-expanded", String(i === place)));
-    if (this.story.dataset["place"] === String(slow === undefined ? "" : place)) return;
-    this.story.dataset["place"] = String(slow === undefined ? "" : place);
+    const key = this.view.value("slow");
+    const slow = this.report.slowest.find((each) => keyOf(each) === key);
+    this.buttons.forEach((each, i) => each.setAttribute("aria-expanded", String(slow !== undefined && this.report.slowest[i] === slow)));
+    const told = slow === undefined ? "" : keyOf(slow);
+    if (this.story.dataset["message"] === told) return;
+    this.story.dataset["message"] = told;
     this.story.replaceChildren();
     if (slow === undefined) return;
     const { packets, isOwn } = packetsOfMessage(slow, this.report.psn.kinds);

@@ -134,6 +134,7 @@ export interface CongestedRow {
   stream: number;
   hosts: [string, string]; // sender and receiver of the data
   congestion: {
+    direction: number;
     marks: number;
     cnps: number;
     cnps_without_mark: number;
