@@ -38,6 +38,8 @@ class Wire {
   void request(std::int64_t at, std::int64_t psn, Opcode opcode = Opcode::rc_write_middle) {
     packet(at, psn, PacketRole::request, {}, 0, opcode);
   }
+  /// A request of the other end.
+  void request_back(std::int64_t at, std::int64_t psn) { packet(at, psn, PacketRole::request, {}, 1); }
   void resend(std::int64_t at, std::int64_t psn, Cause cause) {
     packet(at, psn, PacketRole::request, {{.kind = VerdictKind::retransmission, .cause = cause}});
   }
@@ -378,7 +380,7 @@ TEST(WaitSpans, SayWhatIsUnderWay) {
   Wire wire{100, &record};
   wire.requests(1, 0, 3);
   wire.ack(10'001, 1);
-  wire.survey().give_up(kStream, Time{Duration{20'001}});
+  wire.survey().give_up(kStream, 0, Time{Duration{20'001}});
   std::vector<std::uint64_t> seen;
   for (const UnderWay& each : record.under_way) {
     EXPECT_EQ(each.all, each.psns);
@@ -386,6 +388,23 @@ TEST(WaitSpans, SayWhatIsUnderWay) {
     seen.push_back(each.psns);
   }
   EXPECT_EQ(seen, (std::vector<std::uint64_t>{1, 2, 3, 1, 0}));
+}
+
+TEST(WaitSpans, GiveUpWhatOneRequesterHasSent) {
+  Record record;
+  Wire wire{100, &record};
+  wire.requests(1, 0, 3);
+  wire.request_back(5'001, 0);
+  wire.survey().give_up(kStream, 0, Time{Duration{20'001}});
+  EXPECT_EQ(record.under_way.back(), (UnderWay{kStream, 0, Time{Duration{20'001}}, 0, 1}));
+  // The next packet does not bring it back; one that is sent again does, with what follows it.
+  wire.request(30'001, 3);
+  EXPECT_EQ(record.under_way.back(), (UnderWay{kStream, 0, Time{Duration{30'001}}, 1, 2}));
+  wire.resend(40'001, 1, Cause::timeout);
+  EXPECT_EQ(record.under_way.back(), (UnderWay{kStream, 0, Time{Duration{40'001}}, 3, 4}));
+  wire.ack(50'001, 3);
+  EXPECT_EQ(record.under_way.back(), (UnderWay{kStream, 0, Time{Duration{50'001}}, 0, 1}));
+  EXPECT_EQ(wire.all().front().most_under_way, 4U);
 }
 
 TEST(Waits, AreBounded) {

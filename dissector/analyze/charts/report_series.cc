@@ -94,7 +94,7 @@ void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
   psns_.add(verdict);
   // Requests that nobody answers are in no queue any more.
   if (verdict.kind == analysis::VerdictKind::no_answer || verdict.kind == analysis::VerdictKind::never_ready) {
-    waits_.give_up(verdict.stream, Time{Duration{latest_ns_}});
+    waits_.give_up(verdict.stream, verdict.direction, Time{Duration{latest_ns_}});
   }
   next_.on_verdict(verdict);
 }

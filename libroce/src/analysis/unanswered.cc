@@ -196,6 +196,7 @@ void report_unanswered(ChannelRef ref) {
     verdict.psn_count = request.sure_span();
     verdict.other = request.first;
     verdict.elapsed = request.last_time - request.first_time;
+    verdict.direction = ref.direction;
     verdict.tries = found.how == Unanswered::not_ready ? found.refusals : found.tries;
     if (found.how == Unanswered::silence) verdict.ack_timeout = found.ack_timeout;
   }

@@ -113,8 +113,8 @@ WaitSurvey::WaitSurvey(std::uint64_t link_bits_per_second, std::size_t most_requ
     : link_bits_per_second_(link_bits_per_second), most_(most_requesters), taker_(taker) {}
 
 void WaitSurvey::note_under_way(Requester& requester, Time time) {
-  const std::uint64_t now = requester.under_way();
-  requester.sum.most_under_way = std::max(requester.sum.most_under_way, now);
+  requester.sum.most_under_way = std::max(requester.sum.most_under_way, requester.under_way());
+  const std::uint64_t now = requester.awaited();
   if (now == requester.counted) return;
   under_way_ += now - requester.counted;
   requester.counted = now;
@@ -334,13 +334,14 @@ void WaitSurvey::on_request(Requester& requester, const Observation& packet, con
   if (!requester.is_open() && packet.info().begins_message()) requester.burst.count = 0;
   const bool begins_anew = analysis.relative_psn < requester.answered && resent == nullptr;
   if (requester.sum.requests == 0 || begins_anew) {
-    requester.answered = requester.next = analysis.relative_psn;
+    requester.answered = requester.given_up = requester.next = analysis.relative_psn;
     requester.is_recovering = false;
   }
   requester.next = std::max(requester.next, analysis.relative_psn + 1);
   ++requester.sum.requests;
   if (resent != nullptr) {
     ++requester.sum.resent;
+    requester.given_up = std::min(requester.given_up, analysis.relative_psn);
   } else {
     requester.sum.payload += packet.payload_length;
     requester.burst.add(packet.time, packet.wire_length);
@@ -381,13 +382,11 @@ void WaitSurvey::on_response(Requester& requester, const Observation& packet, co
   requester.progress(taker_);
 }
 
-void WaitSurvey::give_up(std::uint32_t stream, Time time) {
-  for (const std::uint8_t direction : {std::uint8_t{0}, std::uint8_t{1}}) {
-    const auto found = requesters_.find({stream, direction});
-    if (found == requesters_.end() || found->second.counted == 0) continue;
-    under_way_ -= std::exchange(found->second.counted, 0);
-    if (taker_ != nullptr) taker_->take(UnderWay{stream, direction, time, 0, under_way_});
-  }
+void WaitSurvey::give_up(std::uint32_t stream, std::uint8_t direction, Time time) {
+  Requester* const requester = known({stream, direction});
+  if (requester == nullptr) return;
+  requester->given_up = requester->next;
+  note_under_way(*requester, time);
 }
 
 void WaitSurvey::finish() {

@@ -130,6 +130,8 @@ struct Verdict {
   std::uint32_t tries = 0;
   std::uint8_t ack_timeout = 0;  ///< for `no_answer`, the exponent n of the ACK timeout, 4.096 us * 2^n; 0 unknown
   MadAttribute cm_message{};     ///< for `cm_repeated`, which CM message it is
+  /// For `no_answer` and `never_ready`, the direction of the request: 0 from `StreamSummary::ends[0]`.
+  std::uint8_t direction = 0;
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

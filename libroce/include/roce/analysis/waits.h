@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -108,8 +109,9 @@ class WaitSurvey {
   /// Takes the next packet of the capture, and what the tracker says of it.
   void observe(const Observation& packet, const PacketAnalysis& analysis);
 
-  /// Gives up waiting for the answers to a stream's requests: they are no longer under way.
-  void give_up(std::uint32_t stream, Time time);
+  /// Gives up waiting for the answers to what a requester has sent so far: `UnderWay` counts it no longer, unless it is
+  /// sent again. `direction`: of the requester. Summaries stay as they are.
+  void give_up(std::uint32_t stream, std::uint8_t direction, Time time);
   /// Ends the capture: the taker gets what is not certain yet, as if nothing followed.
   void finish();
 
@@ -184,6 +186,7 @@ class WaitSurvey {
     std::uint64_t counted = 0;  ///< PSNs under way that `under_way_` has
     std::int64_t next = 0;
     std::int64_t answered = 0;   ///< PSNs before this one
+    std::int64_t given_up = 0;   ///< PSNs before this one are not waited for
     std::int64_t recovered = 0;  ///< what has to be answered for a loss to be over
     bool is_recovering = false;
     bool was_not_ready = false;         ///< the loss is an RNR NAK
@@ -199,6 +202,9 @@ class WaitSurvey {
     [[nodiscard]] bool is_open() const { return next > answered; }
     [[nodiscard]] std::uint64_t under_way() const {
       return is_open() ? static_cast<std::uint64_t>(next - answered) : 0;
+    }
+    [[nodiscard]] std::uint64_t awaited() const {
+      return static_cast<std::uint64_t>(next - std::min(next, std::max(answered, given_up)));
     }
     [[nodiscard]] WaitFor recovery() const { return was_not_ready ? WaitFor::receiver : WaitFor::losses; }
     void on_cnp(Time time);
