@@ -9,7 +9,7 @@
 
 namespace roce::analyze {
 
-/// Something about each of the first streams, found at once by their numbers.
+/// Something about each of so many streams, those that needed it first, found at once by their numbers.
 template <typename Value>
 class ByStream {
  public:
@@ -28,6 +28,13 @@ class ByStream {
     values_[stream] = std::make_unique<Value>();
     ++count_;
     return values_[stream].get();
+  }
+  /// Calls `visit` with each value.
+  template <typename Visitor>
+  void for_each(const Visitor& visit) {
+    for (const std::unique_ptr<Value>& each : values_) {
+      if (each != nullptr) visit(*each);
+    }
   }
   /// Takes a value out; null if there is none.
   std::unique_ptr<Value> extract(std::uint32_t stream) {

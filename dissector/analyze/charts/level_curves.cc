@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What each requester had under way over time, in bounded memory.
+// Levels over time of what each requester had under way, in bounded memory.
 #include "analyze/charts/level_curves.h"
 
 #include <algorithm>
@@ -35,6 +35,12 @@ void UnderWayCurves::add(const analysis::UnderWay& under_way) {
   std::array<LevelCurve, 2>* const curves = streams_.find_or_make(under_way.stream);
   if (curves == nullptr) return;
   (*curves)[under_way.direction].add(under_way.time.time_since_epoch().count(), under_way.psns);
+}
+
+void UnderWayCurves::hold(std::int64_t time_ns) {
+  streams_.for_each([&](std::array<LevelCurve, 2>& curves) {
+    for (LevelCurve& curve : curves) curve.hold(time_ns);
+  });
 }
 
 void UnderWayCurves::absorb(std::uint32_t from, std::uint32_t into) {

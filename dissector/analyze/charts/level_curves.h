@@ -37,6 +37,11 @@ class LevelCurve {
     if (latest_ > interval.high) interval.high = latest_;
   }
 
+  /// Lets the last value hold until `time_ns`, unless it is 0.
+  void hold(std::int64_t time_ns) {
+    if (latest_ != 0) reach(time_ns);
+  }
+
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
   [[nodiscard]] std::uint64_t width_ns() const { return std::uint64_t{1} << shift_; }
   [[nodiscard]] const std::vector<Interval>& intervals() const { return intervals_; }
@@ -50,12 +55,15 @@ class LevelCurve {
   std::vector<Interval> intervals_;
 };
 
-/// The curves of what each requester had under way. Memory does not depend on the capture.
+/// The curves of what each requester had under way, of so many streams as `ByStream` has room for. Memory does not
+/// depend on the capture.
 class UnderWayCurves {
  public:
-  static constexpr std::size_t kStreams = 4'096;  ///< the first ones
+  static constexpr std::size_t kStreams = 4'096;
 
   void add(const analysis::UnderWay& under_way);
+  /// Ends the curves: what is under way is so until `time_ns`.
+  void hold(std::int64_t time_ns);
   /// Takes over a stream that proved to be direction 1 of another one.
   void absorb(std::uint32_t from, std::uint32_t into);
 

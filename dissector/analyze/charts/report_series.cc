@@ -111,6 +111,7 @@ void ReportSeries::on_message(const analysis::Message& message) {
 }
 
 void ReportSeries::finish() {
+  under_way_.hold(latest_ns_);
   waits_.finish();
   pauses_.finish(latest_ns_, [this](const PauseSpan& span) {
     pyramid_.add_span(kPlainSeries + span.priority, span.begin_ns, span.end_ns);

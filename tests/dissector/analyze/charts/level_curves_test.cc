@@ -42,6 +42,17 @@ TEST(LevelCurve, TakesTimesAsFarApartAsThereAre) {
   EXPECT_EQ(curve.intervals().back(), (LevelCurve::Interval{1, 3}));
 }
 
+TEST(UnderWayCurves, HoldToTheEnd) {
+  UnderWayCurves curves;
+  curves.add({.stream = 1, .direction = 0, .time = Time{Duration{0}}, .psns = 4, .all = 4});
+  curves.add({.stream = 1, .direction = 1, .time = Time{Duration{0}}, .psns = 4, .all = 8});
+  curves.add({.stream = 1, .direction = 1, .time = Time{Duration{10}}, .psns = 0, .all = 4});
+  curves.hold(100 * 1024);
+  ASSERT_EQ(curves.curve(1, 0)->intervals().size(), 101U);
+  EXPECT_EQ(curves.curve(1, 0)->intervals().back(), (LevelCurve::Interval{4, 4}));
+  EXPECT_EQ(curves.curve(1, 1)->intervals().size(), 1U);
+}
+
 TEST(UnderWayCurves, GoWithAStreamThatIsAbsorbed) {
   UnderWayCurves curves;
   curves.add({.stream = 3, .direction = 0, .time = Time{Duration{10}}, .psns = 4, .all = 4});
