@@ -47,10 +47,10 @@ void CongestionCurve::add(std::int64_t time_ns, const Interval& more) {
 void CongestionCurves::add(const analysis::Observation& seen, const analysis::PacketAnalysis& known) {
   if (known.absorbed != analysis::kNoStream) absorb(known.absorbed, known.stream);
   const bool is_cnp = known.role == PacketRole::cnp;
-  const bool is_data = known.role == PacketRole::request ||
-                       (known.role == PacketRole::response && seen.info().operation != Operation::acknowledge);
+  const bool is_connected = known.role != PacketRole::datagram && known.role != PacketRole::management;
   const bool may_be_marked = (seen.traffic_class & 3) != 0;
-  if (known.stream == analysis::kNoStream || seen.icrc_bad || !(is_cnp || (is_data && may_be_marked))) return;
+  const bool counts = is_cnp || (is_connected && analysis::is_data(seen) && may_be_marked);
+  if (known.stream == analysis::kNoStream || seen.icrc_bad || !counts) return;
   if (is_said(known, VerdictKind::duplicate)) return;
   Curves* const curves = streams_.find_or_make(known.stream);
   if (curves == nullptr) return;

@@ -12,8 +12,8 @@
 
 namespace roce::analyze {
 
-/// The data of one direction of a stream in intervals of equal length: frames that are requests or answers to READs and
-/// atomics, their marks, and the CNPs that their sender got. The first interval begins with the first of them;
+/// The data of one direction of a connection in intervals of equal length: the frames that `analysis::is_data` is true
+/// of, their marks, and the CNPs that their sender got. The first interval begins with the first of them;
 /// neighbours are joined where there would be more than `kMost`.
 class CongestionCurve {
  public:
@@ -39,10 +39,11 @@ class CongestionCurve {
   std::vector<Interval> intervals_;
 };
 
-/// The curves of the directions whose packets may be marked (ECT or CE). Memory does not depend on the capture.
+/// The curves of the directions whose packets may be marked (ECT or CE), of so many connections as `ByStream` has room
+/// for. Memory does not depend on the capture.
 class CongestionCurves {
  public:
-  static constexpr std::size_t kStreams = 4'096;  ///< the first ones
+  static constexpr std::size_t kStreams = 4'096;
 
   void add(const analysis::Observation& seen, const analysis::PacketAnalysis& known);
 

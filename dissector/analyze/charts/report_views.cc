@@ -140,20 +140,24 @@ OrderedJson congestion_views_json(const SummaryView& view, const ReportSeries& s
   std::ranges::stable_sort(all, std::ranges::greater{},
                            [](const Congested& each) { return each.congestion->marks + each.congestion->cnps; });
   OrderedJson rows = OrderedJson::array();
+  std::size_t drawn = 0;
+  std::size_t without_curve = 0;
   for (const Congested& each : all) {
     if (rows.size() == kCongested) break;
-    const std::size_t from = each.congestion->direction;
+    const std::uint8_t from = each.congestion->direction;
     OrderedJson row;
     row["stream"] = each.stream->stream;
     row["hosts"] = {host_text(each.stream->ends[from], view.names), host_text(each.stream->ends[1 - from], view.names)};
     row["congestion"] = congestion_json(*each.congestion);
-    const bool is_drawn = rows.size() < kGraphs;
-    row["curve"] =
-        curve_json(is_drawn ? series.congestion().curve(each.stream->stream, each.congestion->direction) : nullptr,
-                   series.start_ns());
+    const CongestionCurve* const curve = series.congestion().curve(each.stream->stream, from);
+    const bool is_drawn = curve != nullptr && drawn < kGraphs;
+    row["curve"] = curve_json(is_drawn ? curve : nullptr, series.start_ns());
     rows.push_back(std::move(row));
+    drawn += is_drawn ? 1 : 0;
+    without_curve += curve == nullptr ? 1 : 0;
   }
-  return OrderedJson{{"left_out", all.size() - rows.size()}, {"rows", std::move(rows)}};
+  return OrderedJson{
+      {"left_out", all.size() - rows.size()}, {"without_curve", without_curve}, {"rows", std::move(rows)}};
 }
 
 OrderedJson latency_curves_json(const ReportSeries& series) {

@@ -29,11 +29,6 @@ CongestionSummary& summary_of(Stream& stream, std::uint8_t direction) {
   return *all.insert(at, fresh);
 }
 
-bool is_data(const Observation& packet) {
-  const Operation operation = packet.info().operation;
-  return operation != Operation::acknowledge && operation != Operation::cnp;
-}
-
 // Does nothing for a sender that has only just begun or that was silent: it has no earlier rate that it could lower.
 void begin_reaction(CongestionState& state, Time now) {
   const RecentBytes::Window before = state.recent.before(now);
@@ -102,6 +97,11 @@ void take_cnps(Stream& stream, std::uint8_t direction, const CongestionState& cn
 }
 
 }  // namespace
+
+bool is_data(const Observation& packet) {
+  const Operation operation = packet.info().operation;
+  return operation != Operation::acknowledge && operation != Operation::cnp;
+}
 
 void RecentBytes::add(Time time, std::uint32_t bytes) {
   const std::int64_t interval = interval_of(time);

@@ -8,6 +8,11 @@
 
 namespace roce::analysis {
 
+struct Observation;
+
+/// True for a packet of a connection if it is data in the sense of `CongestionSummary`: neither an ACK nor a CNP.
+[[nodiscard]] bool is_data(const Observation& packet);
+
 /// Time over which the rates before and after a CNP are measured: 1.05 ms after it, and 0.98 to 1.05 ms before it.
 inline constexpr Duration kReactionWindow{1 << 20};
 

@@ -9,6 +9,7 @@
 #include "dissector/analyze/frames.h"
 #include "dissector/analyze/program.h"
 #include "page/page.h"
+#include "roce/wire/packet_spec.h"
 
 namespace roce::analyze::test {
 namespace {
@@ -35,6 +36,19 @@ std::uint64_t highest_of(const json& values) {
     highest = std::max(highest, value.get<std::uint64_t>());
   }
   return highest;
+}
+
+/// Returns a SEND to a queue pair as hex. `ecn`: 2 may be marked, 3 is.
+std::string send_frame(unsigned dest_qp, unsigned psn, unsigned ecn) {
+  PacketSpec spec = PacketSpec::for_opcode(*opcode_from_name("RC_SEND_ONLY"), RoceVersion::v2_ipv4);
+  for (const auto& [name, value] : {std::pair<std::string_view, std::string>{"ip.src", "192.0.2.9"},
+                                    {"ip.dst", "192.0.2.1"},
+                                    {"ip.ecn", std::to_string(ecn)},
+                                    {"bth.dest_qp", std::to_string(dest_qp)},
+                                    {"bth.psn", std::to_string(psn)}}) {
+    EXPECT_TRUE(spec.set(name, value).has_value()) << name;
+  }
+  return roce::test::to_hex(spec.build().value());
 }
 
 class Report : public ProgramTest {
@@ -278,6 +292,33 @@ TEST_F(Report, HasTheCongestionOfStreams) {
       EXPECT_EQ(sum_of(row["curve"]["marks"]), row["congestion"]["marks"]);
       EXPECT_EQ(sum_of(row["curve"]["cnps"]), row["congestion"]["cnps"]);
     }
+  }
+}
+
+TEST_F(Report, DrawsTheMostCongestedOfThoseThatWereFollowed) {
+  constexpr unsigned kRoom = 4'096;
+  std::vector<std::string> frames;
+  for (unsigned i = 0; i < kRoom; ++i) frames.push_back(send_frame(0x1000 + i, 1, i == 0 ? 3 : 2));
+  for (unsigned i = 0; i < 10; ++i) {
+    for (const unsigned psn : {1U, 2U}) frames.push_back(send_frame(0x1000 + kRoom + i, psn, 3));
+  }
+  const json shown = data({save_frames("many.pcapng", frames)})["congestion"];
+  ASSERT_EQ(shown["rows"].size(), 11U);
+  EXPECT_EQ(shown["without_curve"], 10);
+  EXPECT_TRUE(shown["rows"][0]["curve"].is_null());
+  EXPECT_EQ(sum_of(shown["rows"][10]["curve"]["marks"]), 1U);
+}
+
+TEST_F(Report, ShowsWhatIsUnderWayUntilTheEnd) {
+  std::vector<std::string> frames{send_frame(0x11, 1, 0)};
+  for (unsigned i = 0; i < 199; ++i) frames.push_back(send_frame(0x22, i, 0));
+  const json shown = data({save_frames("stalled.pcapng", frames)})["psn"]["graphs"];
+  ASSERT_EQ(shown.size(), 2U);
+  for (const json& graph : shown) {
+    const json& curve = graph["under_way"][0];
+    EXPECT_GE(curve["start_ns"].get<std::uint64_t>() + curve["width_ns"].get<std::uint64_t>() * curve["high"].size(),
+              199'000U);
+    EXPECT_NE(curve["high"].back(), 0);
   }
 }
 

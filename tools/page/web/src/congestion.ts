@@ -30,7 +30,16 @@ function nameOf(row: CongestedRow): string {
   return `stream ${row.stream}: ${row.hosts[0]} → ${row.hosts[1]}`;
 }
 
-/** What the address bar says of a row: another report of the same capture may have it at another place. */
+/** The sentence about rows that are not drawn; empty if all are. */
+export function undrawnText({ rows, without_curve: without }: Report["congestion"]): string {
+  const further = rows.filter((row) => row.curve === null).length - without;
+  const parts = [];
+  if (further > 0) parts.push(`${format.count(further)} further down the table`);
+  if (without > 0) parts.push(`${format.count(without)} that there was no room to follow, as other connections came first`);
+  return parts.length === 0 ? "" : `Not drawn: ${parts.join(", and ")}.`;
+}
+
+/** The name in the address bar of a row: another report of the same capture may have it at another place. */
 export function keyOf(row: CongestedRow): string {
   return `${row.stream}.${row.congestion.direction}`;
 }
@@ -61,7 +70,8 @@ export class CongestionView {
       this.data,
     );
     const left = report.congestion.left_out === 0 ? null : element("p", { class: "hint" }, `${format.count(report.congestion.left_out)} more are left out: roce-analyze streams lists them.`);
-    this.root = element("div", { class: "congestion" }, this.drawn.length === 0 ? null : plot, element("div", { class: "wide" }, this.table()), left);
+    const undrawn = undrawnText(report.congestion);
+    this.root = element("div", { class: "congestion" }, this.drawn.length === 0 ? null : plot, undrawn === "" ? null : element("p", { class: "hint" }, undrawn), element("div", { class: "wide" }, this.table()), left);
     this.chart = new Chart(this.picture, view, () => ({
       height: kHeight,
       space: 36,

@@ -10,7 +10,7 @@ import type { View } from "./view.ts";
 /** Room around a message when the plots show its time, as a share of it. */
 const kMargin = 0.1;
 
-/** What the address bar says of a message: another report of the same capture may have it at another place. */
+/** The name in the address bar of a message: another report of the same capture may have it at another place. */
 export function keyOf({ message, direction }: SlowMessage): string {
   return `${message.stream}.${direction}.${message.first_frame ?? ""}`;
 }

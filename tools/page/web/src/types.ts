@@ -180,7 +180,7 @@ export interface Report {
   streams: Streams;
   psn: { kinds: string[]; graphs: PsnGraph[] };
   slowest: SlowMessage[];
-  congestion: { rows: CongestedRow[]; left_out: number };
+  congestion: { rows: CongestedRow[]; left_out: number; without_curve: number }; // rows that there was no room to follow
   latency: { shares: number[]; curves: LatencyCurve[] };
   hosts: { names: string[]; pairs: HostPair[] };
   pauses: { stations: PauseStation[]; spans: PauseSpan[]; left_out: number };

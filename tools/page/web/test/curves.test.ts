@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rates } from "../src/congestion.ts";
+import { rates, undrawnText } from "../src/congestion.ts";
 import { packetsOfMessage, storyText } from "../src/slowest.ts";
-import type { Series, SlowMessage, Timeline } from "../src/types.ts";
+import type { CongestedRow, Series, SlowMessage, Timeline } from "../src/types.ts";
 import { intervals } from "../src/under_way.ts";
 import { edges, kWaits, sums, WaitColumns } from "../src/waits.ts";
 
@@ -75,4 +75,13 @@ test("the story of a message is told of its own packets and of all answers", () 
   const { packets, isOwn } = packetsOfMessage(slow, kinds);
   assert.deepEqual(packets.filter(isOwn).map((packet) => packet.frame), [1, 2, 4, 5, 6]);
   assert.equal(storyText(slow, kinds), "WRITE of 2.00 KiB, 77.9 ms: 2 sent, 1 sent again, 1 acknowledged, 1 NAK.");
+});
+
+test("the page says how much congestion it does not draw", () => {
+  const row = (curve: CongestedRow["curve"]) => ({ curve }) as CongestedRow;
+  const curve = { start_ns: 0, width_ns: 1, bytes: [1], marks: [1], cnps: [0] };
+  const rows = [row(null), row(curve), row(null), row(null)];
+  assert.equal(undrawnText({ rows: [row(curve)], left_out: 0, without_curve: 0 }), "");
+  assert.equal(undrawnText({ rows, left_out: 0, without_curve: 3 }), "Not drawn: 3 that there was no room to follow, as other connections came first.");
+  assert.match(undrawnText({ rows, left_out: 0, without_curve: 1 }), /^Not drawn: 2 further down the table, and 1 that/);
 });
