@@ -409,11 +409,18 @@ class Browser(unittest.TestCase):
                 self.browser.settle()
                 wide = self.browser.run("[...document.querySelectorAll('#report *')].filter(each => each.getBoundingClientRect().right > 1047)"
                                         ".map(each => `${each.tagName} ${each.className} ${each.textContent.slice(0, 40)}`)")
+                pictures = self.browser.run("[...document.querySelectorAll('.picture')].map(each => [each.closest('[data-series]')?.dataset.series ?? each.className,"
+                                            "each.ariaLabel, getComputedStyle(each, '::after').content,"
+                                            "each.getBoundingClientRect().bottom - each.lastElementChild.getBoundingClientRect().bottom])")
                 self.browser.call("Emulation.setEmulatedMedia", media="")
                 self.browser.call("Emulation.clearDeviceMetricsOverride")
                 self.assertEqual(wide, [])
-                # Each plot has its sentence.
-                self.assertIn("attr(aria-label)", (self.folder / "page.html").read_text(encoding="utf-8"))
+                # Each plot has its sentence, and it is drawn below the plot.
+                self.assertGreater(len(pictures), 1)
+                for series, label, sentence, room in pictures:
+                    self.assertTrue(label, series)
+                    self.assertEqual(sentence, json.dumps(label, ensure_ascii=False), series)
+                    self.assertGreater(room, 8, series)
         self.quiet()
 
     def test_says_that_there_is_nothing(self):
