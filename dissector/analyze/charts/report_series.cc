@@ -100,8 +100,7 @@ void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
 }
 
 void ReportSeries::on_message(const analysis::Message& message) {
-  const bool is_done = message.end == analysis::MessageEnd::acknowledged || message.end == analysis::MessageEnd::sent;
-  if (is_done && message.start_seen) {
+  if (message.is_completed() && message.start_seen) {
     const Duration latency = std::max(message.latency(), Duration{});
     latencies_[static_cast<std::size_t>(message.type)].add(latency);
     add(SeriesId::latency, message.finish, static_cast<std::uint64_t>(latency.count()));
@@ -111,8 +110,8 @@ void ReportSeries::on_message(const analysis::Message& message) {
 }
 
 void ReportSeries::finish() {
-  under_way_.hold(latest_ns_);
   waits_.finish();
+  under_way_.hold(latest_ns_);
   pauses_.finish(latest_ns_, [this](const PauseSpan& span) {
     pyramid_.add_span(kPlainSeries + span.priority, span.begin_ns, span.end_ns);
   });

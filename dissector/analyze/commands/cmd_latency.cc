@@ -101,8 +101,7 @@ class LatencyConsumer final : public AnalysisConsumer {
     if (by_stream_) ends_.learn(packet);
   }
   void on_message(const Message& message) override {
-    const bool is_done = message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent;
-    if (!is_done || !message.start_seen || !session_.is_wanted(message.stream)) return;
+    if (!message.is_completed() || !message.start_seen || !session_.is_wanted(message.stream)) return;
     if (!session_.is_chosen(message.first) && !session_.is_chosen(message.last) &&
         !session_.is_chosen(message.answer)) {
       return;

@@ -13,10 +13,6 @@ using columns::Cell;
 using columns::Type;
 using Row = MessageRow;
 
-bool is_done(const Message& message) {
-  return message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent;
-}
-
 const Gid& sender(const Row& row) {
   return row.place.ends[row.message.direction];
 }
@@ -79,12 +75,12 @@ constexpr std::array kColumns{
     TableColumn<Row>{{"end_ns", Type::i64, true, "ns", "time of its answer since 1970; of UC and UD its last packet"},
                      [](const Row& row, Cell& cell) {
                        const std::int64_t end = row.message.finish.time_since_epoch().count();
-                       put_if(cell, is_done(row.message), static_cast<std::uint64_t>(end));
+                       put_if(cell, row.message.is_completed(), static_cast<std::uint64_t>(end));
                      }},
     TableColumn<Row>{{"latency_ns", Type::i64, true, "ns", "from its first packet to its answer, at the capture point"},
                      [](const Row& row, Cell& cell) {
                        const Message& message = row.message;
-                       const bool has_latency = is_done(message) && message.start_seen && message.number != 0;
+                       const bool has_latency = message.is_completed() && message.start_seen && message.number != 0;
                        put_if(cell, has_latency, static_cast<std::uint64_t>(message.latency().count()));
                      }},
     TableColumn<Row>{

@@ -45,8 +45,7 @@ std::vector<text::TableCell> message_row(const Message& message, const MessagePl
   const std::int64_t start = message.start.time_since_epoch().count();
   const FramePlace place = places.files.find(message.first.frame);
   const bool is_numbered = message.number != 0;
-  const bool is_done = message.end == MessageEnd::acknowledged || message.end == MessageEnd::sent;
-  const bool has_latency = is_done && message.start_seen && is_numbered;
+  const bool has_latency = message.is_completed() && message.start_seen && is_numbered;
   std::string type{to_string(message.type)};
   if (message.has_immediate) type += "_IMM";
   if (message.has_invalidate) type += "_INV";

@@ -20,30 +20,29 @@ class SlowestMessages {
 
   /// True if the message would be one of the slowest so far.
   [[nodiscard]] bool takes(const analysis::Message& message) const {
-    const bool is_done = message.end == analysis::MessageEnd::acknowledged || message.end == analysis::MessageEnd::sent;
-    if (!is_done || most_ == 0) return false;
-    return items_.size() < most_ || is_slower_message(message, items_.front().message);
+    if (!message.is_completed() || most_ == 0) return false;
+    return items_.size() < most_ || is_slower(message, items_.front().message);
   }
   /// Adds one that `takes` is true of.
   void add(Item item) {
     items_.push_back(std::move(item));
-    std::push_heap(items_.begin(), items_.end(), &is_slower);
+    std::push_heap(items_.begin(), items_.end(), &has_slower);
     if (items_.size() <= most_) return;
-    std::pop_heap(items_.begin(), items_.end(), &is_slower);
+    std::pop_heap(items_.begin(), items_.end(), &has_slower);
     items_.pop_back();
   }
   /// Returns them, the slowest first.
   [[nodiscard]] std::vector<Item> sorted() const {
     std::vector<Item> all = items_;
-    std::sort_heap(all.begin(), all.end(), &is_slower);
+    std::sort_heap(all.begin(), all.end(), &has_slower);
     return all;
   }
 
  private:
-  static bool is_slower_message(const analysis::Message& a, const analysis::Message& b) {
+  static bool is_slower(const analysis::Message& a, const analysis::Message& b) {
     return std::tuple{a.latency(), b.first} > std::tuple{b.latency(), a.first};
   }
-  static bool is_slower(const Item& a, const Item& b) { return is_slower_message(a.message, b.message); }
+  static bool has_slower(const Item& a, const Item& b) { return is_slower(a.message, b.message); }
 
   std::size_t most_;
   std::vector<Item> items_;  ///< a heap with the quickest of them at the front

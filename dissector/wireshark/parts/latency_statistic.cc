@@ -39,8 +39,7 @@ void LatencyStatistic::count(const TappedPacket& packet) {
 }
 
 void LatencyStatistic::add(const analysis::Message& message) {
-  const bool is_done = message.end == analysis::MessageEnd::acknowledged || message.end == analysis::MessageEnd::sent;
-  if (!is_done || !message.start_seen) return;
+  if (!message.is_completed() || !message.start_seen) return;
   const auto row = static_cast<std::size_t>(message.type);
   Latencies& known = latencies_[row];
   // The clock of the capture may have been set back in between.

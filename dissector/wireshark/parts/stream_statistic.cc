@@ -116,8 +116,7 @@ void StreamStatistic::count_verdicts(const TappedPacket& packet) {
 }
 
 void StreamStatistic::add_message(const CaptureAnalysis& analysis, const analysis::Message& message) {
-  const bool is_done = message.end == analysis::MessageEnd::acknowledged || message.end == analysis::MessageEnd::sent;
-  if (!is_done || !message.start_seen) return;
+  if (!message.is_completed() || !message.start_seen) return;
   Direction& of = direction(analysis, message.stream, message.direction);
   of.latency.add(std::max(message.latency(), Duration{}));
   const auto set = [&](std::size_t column, double fraction) {

@@ -54,6 +54,8 @@ struct Message {
   Time finish{};                      ///< time of `answer`; for UC and UD, of `last`
   std::uint32_t retransmissions = 0;  ///< request packets sent again
 
+  /// True if it is known to have reached its end: acknowledged, or sent where nothing is.
+  [[nodiscard]] bool is_completed() const { return end == MessageEnd::acknowledged || end == MessageEnd::sent; }
   /// Returns the time from the first packet to the answer (UC, UD: to the last packet), at the capture point.
   [[nodiscard]] Duration latency() const { return finish - start; }
 

@@ -156,8 +156,8 @@ class WaitSurvey {
     std::map<MacAddress, Pauses> pauses{};
   };
 
-  /// What happened since the last progress of a requester, in its order: all but the sending becomes losses if it ends
-  /// with one. Bounded: of many parts, those of one wait are put together.
+  /// The parts of the time since the last progress of a requester, in their order: all but the sending becomes losses
+  /// if it ends with one. Bounded: of many parts, those of one wait are put together.
   class Recent {
    public:
     struct Part {
