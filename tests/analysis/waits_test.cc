@@ -14,7 +14,7 @@ using ::testing::SizeIs;
 
 constexpr std::uint32_t kStream = 5;
 
-/// What a survey reports over time.
+/// Keeps what a survey reports over time.
 class Record final : public WaitTaker {
  public:
   void take(const WaitSpan& span) override { spans.push_back(span); }

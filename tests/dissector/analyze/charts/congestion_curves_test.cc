@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint8_t kEct = 2;
 constexpr std::uint8_t kCe = 3;
 
-/// MarkedPackets of streams, as an analysis hands them over.
+/// Hands over packets of streams, as an analysis does.
 class MarkedPackets {
  public:
   explicit MarkedPackets(CongestionCurves& curves) : curves_(curves) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What requesters waited for, over the common time axis: a band of shares.
+// A band of shares over the common time axis: what requesters waited for.
 import type uPlot from "uplot";
 import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
 import { element, isOnScreen } from "./dom.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What one requester had under way, over the common time axis.
+// Plot of what one requester had under way, over the common time axis.
 import type uPlot from "uplot";
 import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
 import { element } from "./dom.ts";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whoever sees colours in another way tells apart what has the same form: computed for those that lack a kind of cones.
+// Colours of what has the same form differ for everybody: computed for people who lack a kind of cones.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
