@@ -70,6 +70,7 @@ class Search {
       for (std::size_t direction = 0; direction < 2; ++direction) judge(stream, direction);
     }
     std::vector<NeverWorked> all;
+    all.reserve(found_.size());
     for (auto& [key, each] : found_) all.push_back(std::move(each));
     std::ranges::stable_sort(all, std::ranges::greater{}, &NeverWorked::connections);
     return all;
