@@ -21,7 +21,6 @@ namespace {
 
 using analysis::Histogram;
 using analysis::Message;
-using analysis::MessageEnd;
 using analysis::MessageType;
 
 constexpr std::string_view kExamples = R"(Examples:

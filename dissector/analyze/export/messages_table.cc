@@ -8,7 +8,6 @@ namespace roce::analyze {
 namespace {
 
 using analysis::Message;
-using analysis::MessageEnd;
 using columns::Cell;
 using columns::Type;
 using Row = MessageRow;
