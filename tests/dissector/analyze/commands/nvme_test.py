@@ -164,7 +164,7 @@ class NvmeTest(unittest.TestCase):
         self.assertEqual(set(fields), whole)
         self.assertEqual(sum(queue["answered"] for queue in queues), 40)
 
-    # What it shows.
+    # Its output.
 
     def test_queues_are_as_they_were_agreed(self):
         (admin, io), _, statements = self.found(self.capture)

@@ -302,7 +302,7 @@ class LinuxSays(Summary):
         self.assertEqual(self.causes(self.summary(requests, path)), [])
 
     def test_cut_frames(self):
-        # What tcpdump -s 96 leaves: no checksum of ICMP can be checked.
+        # tcpdump -s 96 leaves this: no checksum of ICMP can be checked.
         frames = self.answered("10.2.0.2")
         path = os.path.join(self.folder.name, "cut.pcap")
         write_pcap(path, [(START + time, data) for time, data in frames])
