@@ -111,7 +111,7 @@ std::size_t taken_for_each(Scan scan) {
   return feed.taken() / kScanned;
 }
 
-constexpr std::size_t kMostForAStream = 2176;
+constexpr std::size_t kMostForAStream = 2240;
 
 constexpr Limits kSmall{.streams = 64, .requests_per_stream = 256, .responses_per_stream = 64, .max_gap = 1U << 16U};
 
