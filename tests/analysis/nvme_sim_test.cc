@@ -18,7 +18,6 @@ namespace roce::analysis {
 namespace {
 
 using namespace std::chrono_literals;
-using sim::Endpoint;
 using sim::Pair;
 using sim::Tap;
 using transport::WorkOpcode;

@@ -164,7 +164,7 @@ TEST_F(FollowedCapture, CompressedFilesAreRefused) {
 }
 
 TEST_F(FollowedCapture, AFileThatStaysWithoutAHeaderHasNoRecords) {
-  for (const std::size_t size : {0, 3, 20}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{3}, std::size_t{20}}) {
     std::filesystem::remove(path("capture"));
     append(std::span{capture_of("pcap", 1).bytes()}.first(size));
     auto reader = CaptureReader::follow(path("capture"), [](int) { return false; });
