@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "link/live_input.h"
+#include "link/pcap_packet.h"
 
 namespace roce::link::detail {
 
@@ -35,13 +35,12 @@ tl::expected<std::unique_ptr<LibpcapInput>, std::string> LibpcapInput::open(Byte
     std::fclose(file);
     return tl::unexpected(std::string(error));
   }
-  input->link_type_ = to_link_type(pcap_datalink(input->pcap_.get()));
   return input;
 }
 
 CaptureInterface LibpcapInput::interface() const {
   CaptureInterface interface;
-  interface.link_type = link_type_;
+  interface.link_type = to_link_type(pcap_datalink(pcap_.get()));
   interface.snaplen = static_cast<std::uint32_t>(pcap_snapshot(pcap_.get()));
   interface.timestamp_resolution = 9;
   return interface;
@@ -53,13 +52,8 @@ bool LibpcapInput::next(CaptureRecord& record, Diagnostics& diagnostics) {
   const u_char* data = nullptr;
   const int status = pcap_next_ex(pcap_.get(), &header, &data);
   if (status == 1) {
-    record = {};
-    record.bytes = {reinterpret_cast<const std::byte*>(data), header->caplen};
-    // With nanosecond precision libpcap keeps nanoseconds in tv_usec.
-    record.timestamp_ns = static_cast<std::int64_t>(header->ts.tv_sec) * 1'000'000'000 + header->ts.tv_usec;
+    record = to_record(pcap_.get(), *header, data);
     record.file_offset = offset;
-    record.original_length = header->len;
-    record.link_type = link_type_;
     return true;
   }
   if (status == PCAP_ERROR && !feed_.window.failure()) {

@@ -38,7 +38,6 @@ class LibpcapInput {
 
   Feed feed_;
   std::unique_ptr<pcap_t, Closer> pcap_;
-  std::uint16_t link_type_ = 0;
 };
 
 }  // namespace roce::link::detail

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "link/capture_format.h"
+#include "link/pcap_packet.h"
 
 namespace roce::link::detail {
 
@@ -30,12 +31,6 @@ std::string what_to_do(int status) {
 
 }  // namespace
 
-std::uint16_t to_link_type(int dlt) {
-  // The numbers equal those in a file except for a few, of which only raw IP can carry RoCE.
-  constexpr std::uint16_t kLinkTypeRaw = 101;
-  return dlt == DLT_RAW ? kLinkTypeRaw : static_cast<std::uint16_t>(dlt);
-}
-
 tl::expected<std::unique_ptr<LiveInput>, std::string> LiveInput::open(const std::string& interface, WaitForMore wait) {
   std::unique_ptr<LiveInput> input(new LiveInput(std::move(wait)));
   input->name_ = interface;
@@ -55,13 +50,12 @@ tl::expected<std::unique_ptr<LiveInput>, std::string> LiveInput::open(const std:
                           what_to_do(status));
   }
   if (pcap_setnonblock(pcap, 1, error) != 0) return tl::unexpected("cannot capture: " + std::string(error));
-  input->link_type_ = to_link_type(pcap_datalink(pcap));
   return input;
 }
 
 CaptureInterface LiveInput::interface() const {
   CaptureInterface interface;
-  interface.link_type = link_type_;
+  interface.link_type = to_link_type(pcap_datalink(pcap_.get()));
   interface.snaplen = static_cast<std::uint32_t>(pcap_snapshot(pcap_.get()));
   interface.name = name_;
   interface.timestamp_resolution = 9;
@@ -87,14 +81,7 @@ bool LiveInput::next(CaptureRecord& record, CaptureInterface& interface, Diagnos
     const u_char* data = nullptr;
     const int status = pcap_next_ex(pcap_.get(), &header, &data);
     if (status == 1) {
-      record = {};
-      record.bytes = {reinterpret_cast<const std::byte*>(data), header->caplen};
-      // With nanosecond precision libpcap keeps nanoseconds in tv_usec.
-      const bool is_nano = pcap_get_tstamp_precision(pcap_.get()) == PCAP_TSTAMP_PRECISION_NANO;
-      record.timestamp_ns = static_cast<std::int64_t>(header->ts.tv_sec) * 1'000'000'000 +
-                            static_cast<std::int64_t>(header->ts.tv_usec) * (is_nano ? 1 : 1000);
-      record.original_length = header->len;
-      record.link_type = link_type_;
+      record = to_record(pcap_.get(), *header, data);
       if (++packets_ % kPacketsBetweenCounts == 0) count(interface);
       return true;
     }

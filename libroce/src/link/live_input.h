@@ -37,12 +37,8 @@ class LiveInput {
   WaitForMore wait_;
   std::unique_ptr<pcap_t, Closer> pcap_;
   std::string name_;
-  std::uint16_t link_type_ = 0;
   std::uint64_t packets_ = 0;
   pcap_stat counted_{};  ///< as they were when they were last asked for
 };
-
-/// Returns the LINKTYPE_* number of a capture file for libpcap's number of this platform (DLT_*).
-[[nodiscard]] std::uint16_t to_link_type(int dlt);
 
 }  // namespace roce::link::detail
