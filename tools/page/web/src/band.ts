@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A band of shares over the common time axis: what requesters waited for.
 import type uPlot from "uplot";
-import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
+import { colourOf, pixelRatio } from "./chart.ts";
 import { element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
+import { IntervalFrame } from "./interval_frame.ts";
 import type { Timeline } from "./types.ts";
 import type { View } from "./view.ts";
 import { edges, kWaits, sums, WaitColumns, type Fill, type WaitColumn } from "./waits.ts";
@@ -50,39 +51,38 @@ function shareText(part: number, all: number): string {
 export class BandPlot {
   readonly root: HTMLElement;
   private readonly columns: WaitColumns;
-  private readonly picture = element("div", { class: "picture band", role: "img", tabindex: 0 });
-  private readonly readout = element("output", { class: "readout" });
-  private readonly data = element("details", { class: "data" }, element("summary", {}, "Data"));
-  private readonly chart: Chart;
-  private shown: WaitColumn[] = [];
+  private readonly frame: IntervalFrame<WaitColumn>;
 
   constructor(
     timeline: Timeline,
     private readonly view: View,
   ) {
     this.columns = new WaitColumns(timeline.series, timeline);
+    this.frame = new IntervalFrame(view, {
+      kind: "band",
+      height: kHeight,
+      y: { values: (_, splits) => splits.map((at) => format.percent(at)) },
+      range: () => [0, 1],
+      intervals: (width) => this.columns.columns(view.range.begin, view.range.end, width),
+      highest: () => 1,
+      paint: (chart, shown) => this.paint(chart, shown),
+      text: (column) => column.times.map((time, wait) => (time === 0 ? "" : `${kWaits[wait]?.title ?? ""} ${shareText(time, column.all)}`)).filter((text) => text !== "").join(", "),
+      sentence: () => this.sentence(),
+      rows: () => this.columns.columns(view.range.begin, view.range.end, kRows),
+      columns: () => kWaits.flatMap(({ title }, wait): [string, (column: WaitColumn) => string][] => (this.columns.totals[wait] === 0 ? [] : [[title, (column) => shareText(column.times[wait] ?? 0, column.all)]])),
+    });
     const left = timeline.waits_left_out === 0 ? null : element("p", { class: "hint" }, `${format.counted(timeline.waits_left_out, "packet", "packets")} of further requesters are not counted: there are too many.`);
     this.root = element(
       "section",
       { class: "plot", "data-series": "waits" },
-      element("header", {}, element("h3", {}, "Limited by"), element("span", { class: "total", "data-exact": this.columns.total }, `${format.duration(this.columns.total)} of requesters`), this.readout),
+      element("header", {}, element("h3", {}, "Limited by"), element("span", { class: "total", "data-exact": this.columns.total }, `${format.duration(this.columns.total)} of requesters`), this.frame.readout),
       this.legend(),
-      this.picture,
+      this.frame.picture,
       left,
-      this.data,
+      this.frame.data,
     );
-    this.chart = new Chart(this.picture, view, () => ({
-      height: kHeight,
-      space: 36,
-      y: { values: (_, splits) => splits.map((at) => format.percent(at)) },
-      range: () => [0, 1],
-      paint: (chart) => this.paint(chart),
-      point: (chart) => this.point(chart),
-    }));
-    this.data.addEventListener("toggle", () => this.fillData());
-    this.picture.addEventListener("keydown", (event) => onKey(event, view));
-    view.onChange(() => this.update(), () => isOnScreen(this.root));
-    this.describe();
+    view.onChange(() => this.frame.update(), () => isOnScreen(this.root));
+    this.frame.describe();
   }
 
   get isEmpty(): boolean {
@@ -90,23 +90,10 @@ export class BandPlot {
   }
 
   draw(): void {
-    this.chart.draw(this.values());
-    this.describe();
+    this.frame.draw();
   }
 
-  private update(): void {
-    this.chart.show(this.values());
-    this.describe();
-    if (this.data.open) this.fillData();
-  }
-
-  private values(): uPlot.AlignedData {
-    const { begin, end } = this.view.range;
-    this.shown = this.columns.columns(begin, end, this.chart.width);
-    return [this.shown.map((column) => (column.begin + column.end) / 2e9), this.shown.map(() => 1)];
-  }
-
-  private describe(): void {
+  private sentence(): string {
     const { begin, end } = this.view.range;
     const parts = sums(this.columns.columns(begin, end, 1024));
     const all = parts.reduce((sum, part) => sum + part, 0);
@@ -115,7 +102,7 @@ export class BandPlot {
       .filter((each) => each.part !== 0)
       .sort((a, b) => b.part - a.part)
       .map((each) => each.text);
-    this.picture.setAttribute("aria-label", `Limited by, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${words.length === 0 ? "nothing" : words.join(", ")}.`);
+    return `Limited by, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${words.length === 0 ? "nothing" : words.join(", ")}.`;
   }
 
   private legend(): HTMLElement {
@@ -127,12 +114,12 @@ export class BandPlot {
     return element("div", { class: "legend" }, ...keys);
   }
 
-  private paint(chart: uPlot): void {
+  private paint(chart: uPlot, shown: WaitColumn[]): void {
     const { ctx, bbox } = chart;
     const ratio = pixelRatio();
     const bottom = Math.round(bbox.top + bbox.height);
     const fills = kWaits.map((wait) => paintOf(ctx, colourOf(wait.colour), wait.fill, ratio));
-    for (const column of this.shown) {
+    for (const column of shown) {
       const left = Math.round(chart.valToPos(column.begin / 1e9, "x", true));
       const width = Math.max(Math.round(chart.valToPos(column.end / 1e9, "x", true)) - left, Math.round(2 * ratio));
       const places = edges(column, Math.round(bbox.height), 2 * ratio);
@@ -145,32 +132,4 @@ export class BandPlot {
       });
     }
   }
-
-  private point(chart: uPlot): void {
-    const left = chart.cursor.left ?? -1;
-    const at = chart.posToVal(left, "x") * 1e9;
-    const column = left < 0 ? undefined : this.shown.find((each) => at >= each.begin && at < each.end);
-    if (column === undefined) {
-      this.readout.textContent = "";
-      return;
-    }
-    const step = (this.view.range.end - this.view.range.begin) / 1e12;
-    const words = column.times.map((time, wait) => (time === 0 ? "" : `${kWaits[wait]?.title ?? ""} ${shareText(time, column.all)}`)).filter((text) => text !== "");
-    this.readout.textContent = `${format.seconds(at / 1e9, step)} s: ${words.join(", ")}`;
-  }
-
-  private fillData(): void {
-    this.data.querySelector("table")?.remove();
-    if (!this.data.open) return;
-    const { begin, end } = this.view.range;
-    const kept = kWaits.map((_, wait) => wait).filter((wait) => this.columns.totals[wait] !== 0);
-    const rows = this.columns
-      .columns(begin, end, kRows)
-      .map((column) =>
-        element("tr", {}, element("td", {}, format.seconds(column.begin / 1e9, 1e-9)), element("td", {}, format.duration(column.end - column.begin)), ...kept.map((wait) => element("td", { class: "number" }, shareText(column.times[wait] ?? 0, column.all)))),
-      );
-    const head = ["from (s)", "for", ...kept.map((wait) => kWaits[wait]?.title ?? "")];
-    this.data.append(element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i < 2 ? "" : "number" }, text)))), element("tbody", {}, ...rows)));
-  }
 }
-

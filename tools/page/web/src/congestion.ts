@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Congestion: marks, the CNPs that answer them, and the rate of the sender, as a table and over the common time axis.
 import type uPlot from "uplot";
-import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
+import { colourOf, pixelRatio } from "./chart.ts";
 import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
+import { IntervalFrame, type Interval } from "./interval_frame.ts";
 import type { CongestedRow, CongestionCurve, Report } from "./types.ts";
 import type { Range, View } from "./view.ts";
 
 const kHeight = 190;
 const kSign = 5;
 
-export interface RateColumn {
-  begin: number; // nanoseconds since the start of the axis
-  end: number;
+export interface RateColumn extends Interval {
   rate: number; // bits per second
   marks: number;
   cnps: number;
@@ -47,12 +46,8 @@ export function keyOf(row: CongestedRow): string {
 export class CongestionView {
   readonly root: HTMLElement;
   private readonly chooser = element("select", { "aria-label": "Data" });
-  private readonly picture = element("div", { class: "picture congested", role: "img", tabindex: 0 });
-  private readonly readout = element("output", { class: "readout" });
-  private readonly data = element("details", { class: "data" }, element("summary", {}, "Data"));
-  private readonly chart: Chart;
+  private readonly frame: IntervalFrame<RateColumn>;
   private readonly drawn: CongestedRow[];
-  private shown: RateColumn[] = [];
 
   constructor(
     private readonly report: Report,
@@ -60,32 +55,38 @@ export class CongestionView {
   ) {
     this.drawn = report.congestion.rows.filter((row) => row.curve !== null);
     for (const row of this.drawn) this.chooser.append(element("option", { value: keyOf(row) }, nameOf(row)));
+    this.frame = new IntervalFrame(view, {
+      kind: "congested",
+      height: kHeight,
+      y: { values: (_, splits) => splits.map((at) => format.bitRate(at)) },
+      range: (highest) => [0, Math.max(1, (highest ?? 0) * 1.3)],
+      intervals: () => this.rates(),
+      highest: (each) => each.rate,
+      paint: (chart, shown) => this.paint(chart, shown),
+      text: (each) => `${format.bitRate(each.rate)}, ${format.count(each.marks)} CE, ${format.counted(each.cnps, "CNP", "CNPs")}`,
+      sentence: (shown) => this.sentence(shown),
+      columns: () => [
+        ["rate", (each) => format.bitRate(each.rate)],
+        ["CE", (each) => format.count(each.marks)],
+        ["CNP", (each) => format.count(each.cnps)],
+      ],
+    });
     const key = (colour: string, text: string, form: string) => element("span", { class: "key" }, element("span", { class: `swatch ${form}`, "data-colour": colour }), text);
     const plot = element(
       "section",
       { class: "plot", "data-series": "congestion" },
-      element("div", { class: "toolbar" }, this.chooser, this.readout),
+      element("div", { class: "toolbar" }, this.chooser, this.frame.readout),
       element("div", { class: "legend" }, key("--goodput", "rate of the data", "solid"), key("--ce", "CE ▲", "solid"), key("--cnp", "CNP ▼", "solid")),
-      this.picture,
-      this.data,
+      this.frame.picture,
+      this.frame.data,
     );
     const left = report.congestion.left_out === 0 ? null : element("p", { class: "hint" }, `${format.count(report.congestion.left_out)} more are left out: roce-analyze streams lists them.`);
     const undrawn = undrawnText(report.congestion);
     this.root = element("div", { class: "congestion" }, this.drawn.length === 0 ? null : plot, undrawn === "" ? null : element("p", { class: "hint" }, undrawn), element("div", { class: "wide" }, this.table()), left);
-    this.chart = new Chart(this.picture, view, () => ({
-      height: kHeight,
-      space: 36,
-      y: { values: (_, splits) => splits.map((at) => format.bitRate(at)) },
-      range: (highest) => [0, Math.max(1, (highest ?? 0) * 1.3)],
-      paint: (chart) => this.paint(chart),
-      point: (chart) => this.point(chart),
-    }));
     this.chooser.addEventListener("change", () => {
       view.keep("congested", this.chooser.value);
       this.update();
     });
-    this.data.addEventListener("toggle", () => this.fillData());
-    this.picture.addEventListener("keydown", (event) => onKey(event, view));
     view.onChange(() => this.update(), () => isOnScreen(this.root));
   }
 
@@ -95,8 +96,7 @@ export class CongestionView {
 
   draw(): void {
     if (this.drawn.length === 0) return;
-    this.chart.draw(this.values());
-    this.describe();
+    this.frame.draw();
   }
 
   private get row(): CongestedRow | undefined {
@@ -105,37 +105,30 @@ export class CongestionView {
 
   private update(): void {
     if (this.drawn.length === 0) return;
-    this.chart.show(this.values());
-    this.describe();
-    if (this.data.open) this.fillData();
+    this.frame.update();
   }
 
-  private values(): uPlot.AlignedData {
+  private rates(): RateColumn[] {
     const { row } = this;
     if (row !== undefined) this.chooser.value = keyOf(row);
-    this.shown = rates(row?.curve ?? null, this.view.range);
-    return [this.shown.map((each) => (each.begin + each.end) / 2e9), this.shown.map((each) => each.rate)];
+    return rates(row?.curve ?? null, this.view.range);
   }
 
-  private describe(): void {
+  private sentence(shown: RateColumn[]): string {
     const { begin, end } = this.view.range;
     const { row } = this;
-    if (row === undefined) return;
-    const sum = (what: "marks" | "cnps") => this.shown.reduce((all, each) => all + each[what], 0);
-    const most = this.shown.reduce((highest, each) => Math.max(highest, each.rate), 0);
-    this.picture.setAttribute(
-      "aria-label",
-      `Congestion of ${nameOf(row)}, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${format.counted(sum("marks"), "packet marked", "packets marked")}, ${format.counted(sum("cnps"), "CNP", "CNPs")}, at most ${format.bitRate(most)}.`,
-    );
+    const sum = (what: "marks" | "cnps") => shown.reduce((all, each) => all + each[what], 0);
+    const most = shown.reduce((highest, each) => Math.max(highest, each.rate), 0);
+    return `Congestion of ${row === undefined ? "nothing" : nameOf(row)}, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${format.counted(sum("marks"), "packet marked", "packets marked")}, ${format.counted(sum("cnps"), "CNP", "CNPs")}, at most ${format.bitRate(most)}.`;
   }
 
-  private paint(chart: uPlot): void {
+  private paint(chart: uPlot, shown: RateColumn[]): void {
     const { ctx, bbox } = chart;
     const ratio = pixelRatio();
     const x = (ns: number) => Math.round(chart.valToPos(ns / 1e9, "x", true));
     const bottom = Math.round(bbox.top + bbox.height);
     ctx.fillStyle = colourOf("--goodput");
-    for (const each of this.shown) {
+    for (const each of shown) {
       if (each.rate === 0) continue;
       const top = Math.min(Math.round(chart.valToPos(each.rate, "y", true)), bottom - 2 * ratio);
       const width = Math.max(x(each.end) - x(each.begin), 2 * ratio);
@@ -153,33 +146,13 @@ export class CongestionView {
       ctx.fill();
     };
     const colours = { marks: colourOf("--ce"), cnps: colourOf("--cnp") };
-    for (const each of this.shown) {
+    for (const each of shown) {
       const at = (x(each.begin) + x(each.end)) / 2;
       ctx.fillStyle = colours.marks;
       if (each.marks !== 0) sign(at, bottom, 1);
       ctx.fillStyle = colours.cnps;
       if (each.cnps !== 0) sign(at, bbox.top, -1);
     }
-  }
-
-  private text(each: RateColumn): string {
-    return `${format.bitRate(each.rate)}, ${format.count(each.marks)} CE, ${format.counted(each.cnps, "CNP", "CNPs")}`;
-  }
-
-  private point(chart: uPlot): void {
-    const left = chart.cursor.left ?? -1;
-    const at = chart.posToVal(left, "x") * 1e9;
-    const found = left < 0 ? undefined : this.shown.find((each) => at >= each.begin && at < each.end);
-    this.readout.textContent = found === undefined ? "" : `${format.seconds(at / 1e9, (this.view.range.end - this.view.range.begin) / 1e12)} s: ${this.text(found)}`;
-  }
-
-  private fillData(): void {
-    this.data.querySelector("table")?.remove();
-    if (!this.data.open) return;
-    const number = (text: string) => element("td", { class: "number" }, text);
-    const rows = this.shown.map((each) => element("tr", {}, element("td", {}, format.seconds(each.begin / 1e9, 1e-9)), element("td", {}, format.duration(each.end - each.begin)), number(format.bitRate(each.rate)), number(format.count(each.marks)), number(format.count(each.cnps))));
-    const head = ["from (s)", "for", "rate", "CE", "CNP"].map((text, i) => element("th", { scope: "col", class: i < 2 ? "" : "number" }, text));
-    this.data.append(element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
   }
 
   private table(): HTMLElement {
