@@ -102,6 +102,10 @@ ExitCode run_serve(const ServeOptions& options) {
     report(*why);
     return ExitCode::usage;
   }
+  if (options.common.json) {
+    report("serve shows a page: leave out --json, or ask summary --follow --json");
+    return ExitCode::usage;
+  }
   if (!session.open()) return session.finish();
   const auto server = serve::PageServer::open(options.port);
   if (!server) {

@@ -164,6 +164,7 @@ class ServeTest(unittest.TestCase):
             port = str(taken.getsockname()[1])
             for arguments, sentence in ((["--port", port, self.capture], f"cannot serve at 127.0.0.1:{port}: Address already in use"),
                                         (["--port", "70000", self.capture], "--port"), ([], "which file?"),
+                                        (["--json", self.capture], "leave out --json"),
                                         ([self.capture, self.capture], "what is followed is one file")):
                 run = subprocess.run([PROGRAM, "serve", *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE)
                 self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
