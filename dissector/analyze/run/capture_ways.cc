@@ -5,8 +5,8 @@
 
 namespace roce::analyze {
 
-CaptureWays::CaptureWays(const AnalysisResult& result) {
-  for (const analysis::StreamSummary& stream : result.streams) {
+CaptureWays::CaptureWays(const JudgedPart& part) {
+  for (const analysis::StreamSummary& stream : part.streams) {
     const bool is_half = stream.service == Service::rc && !(stream.directions[0].seen && stream.directions[1].seen);
     for (std::size_t i = 0; i < 2; ++i) {
       if (!stream.directions[i].seen) continue;

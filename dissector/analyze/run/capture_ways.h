@@ -5,14 +5,14 @@
 #include <set>
 #include <tuple>
 
-#include "analyze/run/analysis_run.h"
+#include "analyze/run/summary_statements.h"
 
 namespace roce::analyze {
 
-/// Which capture points have packets from one host to another.
+/// Which capture points of a part have packets from one host to another.
 class CaptureWays {
  public:
-  explicit CaptureWays(const AnalysisResult& result);
+  explicit CaptureWays(const JudgedPart& part);
 
   /// True if silence from one host to another means something: the capture has what else it sends, and nothing that may
   /// be the other half of a connection.

@@ -101,13 +101,13 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
 
 }  // namespace
 
-std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result, std::optional<std::uint16_t> point) {
+std::vector<DeadConnection> find_dead_connections(const JudgedPart& part) {
+  const AnalysisResult& result = part.result;
   std::vector<DeadConnection> all;
   std::optional<CaptureWays> ways;
-  for (const StreamSummary& stream : result.streams) {
-    if (point && stream.point != *point) continue;
+  for (const StreamSummary& stream : part.streams) {
     for (const UnansweredRequest& request : stream.unanswered) {
-      if (request.is_one_way && !ways) ways.emplace(result);
+      if (request.is_one_way && !ways) ways.emplace(part);
       const bool is_one_way =
           request.is_one_way &&
           !ways->show_silence(stream.point, stream.ends[1 - request.direction], stream.ends[request.direction]);

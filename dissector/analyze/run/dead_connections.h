@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/run/analysis_run.h"
+#include "analyze/run/summary_statements.h"
 
 namespace roce::analyze {
 
@@ -32,10 +32,8 @@ struct DeadConnection {
   std::string text;        ///< who was silent, since when, how many tries, and what follows from their times
 };
 
-/// Returns the connections that ended with an unanswered request, except those of which nothing can be said. `point`:
-/// only what this capture point saw.
-[[nodiscard]] std::vector<DeadConnection> find_dead_connections(const AnalysisResult& result,
-                                                                std::optional<std::uint16_t> point = {});
+/// Returns the connections that ended with an unanswered request, except those of which nothing can be said.
+[[nodiscard]] std::vector<DeadConnection> find_dead_connections(const JudgedPart& part);
 
 /// Says which host the connections that nobody answered any more have in common, if several hosts had such connections
 /// with it and they fell silent within a second; nothing otherwise.

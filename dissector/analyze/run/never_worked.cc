@@ -53,8 +53,8 @@ struct Reason {
 
 class Search {
  public:
-  explicit Search(const JudgedPart& part) : part_(part), result_(part.result), ways_(part.result) {
-    for (const StreamSummary& stream : result_.streams) {
+  explicit Search(const JudgedPart& part) : part_(part), result_(part.result), ways_(part) {
+    for (const StreamSummary& stream : part.streams) {
       for (std::size_t i = 0; i < 2; ++i) {
         if (!stream.directions[i].seen) continue;
         Time& heard = heard_.try_emplace({stream.point, stream.ends[i]}, Time::min()).first->second;
@@ -65,8 +65,8 @@ class Search {
   }
 
   [[nodiscard]] std::vector<NeverWorked> run() {
-    for (const StreamSummary& stream : result_.streams) {
-      if (!part_.has(stream) || stream.service != Service::rc) continue;
+    for (const StreamSummary& stream : part_.streams) {
+      if (stream.service != Service::rc) continue;
       for (std::size_t direction = 0; direction < 2; ++direction) judge(stream, direction);
     }
     std::vector<NeverWorked> all;

@@ -53,8 +53,7 @@ struct SilentHost {
 class Search {
  public:
   explicit Search(const JudgedPart& part) : result_(part.result) {
-    for (const StreamSummary& stream : result_.streams) {
-      if (!part.has(stream)) continue;
+    for (const StreamSummary& stream : part.streams) {
       for (std::size_t end = 0; end < 2; ++end) {
         if (stream.directions[end].seen) streams_[{stream.point, stream.ends[end]}].push_back({&stream, end});
         if (stream.service == Service::rc) add_silences(stream, end);

@@ -37,8 +37,8 @@ struct Sizes {
 std::map<Way, Sizes> find_sizes(const JudgedPart& part) {
   std::map<Way, Sizes> ways;
   const auto each_way = [&](const auto& use) {
-    for (const StreamSummary& stream : part.result.streams) {
-      if (!part.has(stream) || stream.service != Service::rc) continue;
+    for (const StreamSummary& stream : part.streams) {
+      if (stream.service != Service::rc) continue;
       for (std::size_t i = 0; i < 2; ++i) {
         use(ways[{stream.point, stream.ends[i], stream.ends[1 - i]}], stream.directions[i], stream.directions[1 - i]);
       }
@@ -124,8 +124,8 @@ void add_unlike(const JudgedPart& part, std::vector<Statement>& statements) {
     if (kind.connections++ == 0) kind.first = &stream;
     kind.is_refused = kind.is_refused || stream.count(analysis::VerdictKind::nak_invalid_request) != 0;
   };
-  for (const StreamSummary& stream : part.result.streams) {
-    if (!part.has(stream) || !is_connected(stream)) continue;
+  for (const StreamSummary& stream : part.streams) {
+    if (!is_connected(stream)) continue;
     const std::uint32_t there = stream.directions[0].full_size;
     const std::uint32_t back = stream.directions[1].full_size;
     if (there != 0 && back != 0 && there != back) {

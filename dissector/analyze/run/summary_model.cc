@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -30,8 +31,7 @@ std::string_view advice_on_retransmissions(const JudgedPart& part, std::string_v
   analysis::Tally<Cause> causes;
   std::uint64_t all = 0;
   std::uint64_t spurious = 0;
-  for (const StreamSummary& stream : part.result.streams) {
-    if (!part.has(stream)) continue;
+  for (const StreamSummary& stream : part.streams) {
     causes += stream.retransmissions;
     all += retransmissions(stream);
     spurious += stream.spurious_retransmissions;
@@ -57,8 +57,8 @@ void find_findings(const JudgedPart& part, std::vector<Finding>& findings) {
     const VerdictCount& count = part.verdicts.of(info.kind);
     if (count.verdicts == 0) continue;
     Finding finding{&info, part.point, count.verdicts, count.packets, 0, {}, advice_on(part, info)};
-    for (const StreamSummary& stream : part.result.streams) {
-      if (!part.has(stream) || stream.count(info.kind) == 0) continue;
+    for (const StreamSummary& stream : part.streams) {
+      if (stream.count(info.kind) == 0) continue;
       ++finding.streams;
       finding.worst.push_back({stream.stream, stream.count(info.kind)});
     }
@@ -69,11 +69,12 @@ void find_findings(const JudgedPart& part, std::vector<Finding>& findings) {
   }
 }
 
-/// Returns the points with streams, by number.
-std::vector<std::uint16_t> points_of(const AnalysisResult& result) {
-  std::set<std::uint16_t> points;
-  for (const StreamSummary& stream : result.streams) points.insert(stream.point);
-  return {points.begin(), points.end()};
+using Streams = std::vector<std::reference_wrapper<const StreamSummary>>;
+
+std::map<std::uint16_t, Streams> streams_by_point(const AnalysisResult& result) {
+  std::map<std::uint16_t, Streams> points;
+  for (const StreamSummary& stream : result.streams) points[stream.point].emplace_back(stream);
+  return points;
 }
 
 void append(std::vector<Statement>& all, std::vector<Statement> more) {
@@ -116,12 +117,14 @@ Statement about_nothing_wrong(const VerdictTotals& verdicts) {
 }
 
 /// Adds what each capture point saw. A point that saw nothing wrong is only named.
-void add_points(const AnalysisResult& result, const PauseStorms& storms, Summary& summary) {
+void add_points(const AnalysisResult& result, std::map<std::uint16_t, Streams> points, const PauseStorms& storms,
+                Summary& summary) {
   constexpr std::size_t kNamed = 5;
   std::vector<std::string> clean;
-  for (const std::uint16_t point : summary.points) {
+  for (auto& [point, streams] : points) {
     const VerdictTotals none;
-    const JudgedPart part{result, point < result.point_verdicts.size() ? result.point_verdicts[point] : none, point};
+    const JudgedPart part{result, point < result.point_verdicts.size() ? result.point_verdicts[point] : none,
+                          std::move(streams), point};
     find_findings(part, summary.findings);
     std::vector<Statement> statements = statements_about_packets(part);
     if (is_all_notes(statements) && !storms.points.contains(point)) clean.push_back(result.points[point].name);
@@ -139,7 +142,7 @@ void add_points(const AnalysisResult& result, const PauseStorms& storms, Summary
 }
 
 void add_everything(const AnalysisResult& result, const PauseStorms& storms, Summary& summary) {
-  const JudgedPart everything{result, result.verdicts};
+  const JudgedPart everything{result, result.verdicts, {result.streams.begin(), result.streams.end()}};
   find_findings(everything, summary.findings);
   if (result.counts.roce_packets == 0) {
     summary.statements.push_back({Severity::note, result.counts.frames == 0 ? "there are no packets to judge"
@@ -194,7 +197,8 @@ void count_streams(const AnalysisResult& result, Summary& summary) {
 
 Summary summarise(const AnalysisResult& result, JoinedPoints joined) {
   Summary summary;
-  summary.points = points_of(result);
+  std::map<std::uint16_t, Streams> points = streams_by_point(result);
+  for (const auto& [point, streams] : points) summary.points.push_back(point);
   summary.joined = std::move(joined);
   summary.losses = result.verdicts.losses;
   count_streams(result, summary);
@@ -202,7 +206,7 @@ Summary summarise(const AnalysisResult& result, JoinedPoints joined) {
     summary.statements.push_back(about_crossing(crossing, result.points));
   }
   PauseStorms storms = find_storms(result);
-  summary.points.size() > 1 ? add_points(result, storms, summary) : add_everything(result, storms, summary);
+  points.size() > 1 ? add_points(result, std::move(points), storms, summary) : add_everything(result, storms, summary);
   append(summary.statements, statements_about_capture(result));
   add_storms(std::move(storms), summary);
   if (summary.points.size() > 1) {

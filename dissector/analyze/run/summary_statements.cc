@@ -32,9 +32,7 @@ using text::counted;
 class PacketStatements {
  public:
   explicit PacketStatements(const JudgedPart& part) : part_(part), result_(part.result), verdicts_(part.verdicts) {
-    for (const StreamSummary& stream : result_.streams) {
-      if (part.has(stream) && is_connected(stream)) ++connections_;
-    }
+    connections_ = static_cast<std::uint64_t>(std::ranges::count_if(part.streams, is_connected));
   }
 
   std::vector<Statement> make() && {
@@ -75,9 +73,8 @@ class PacketStatements {
 
   template <typename Holds>
   [[nodiscard]] std::string connections_that(Holds holds, std::string_view one, std::string_view many) const {
-    const auto count = static_cast<std::uint64_t>(std::count_if(
-        result_.streams.begin(), result_.streams.end(),
-        [&](const StreamSummary& stream) { return part_.has(stream) && is_connected(stream) && holds(stream); }));
+    const auto count = static_cast<std::uint64_t>(std::ranges::count_if(
+        part_.streams, [&](const StreamSummary& stream) { return is_connected(stream) && holds(stream); }));
     return fmt::format("{} of {} {}", text::count_text(count), counted(connections_, "connection", "connections"),
                        count == 1 ? one : many);
   }
@@ -96,7 +93,7 @@ class PacketStatements {
   }
 
   void add_dead() {
-    const std::vector<DeadConnection> dead = find_dead_connections(result_, part_.point);
+    const std::vector<DeadConnection> dead = find_dead_connections(part_);
     add_ends(dead, ConnectionEnd::died, Severity::error,
              "died of silence: the application gets completion 12 (transport retry counter exceeded)");
     add_ends(dead, ConnectionEnd::refused_by_rnr, Severity::error,
@@ -116,8 +113,8 @@ class PacketStatements {
 
   void add_seen_twice() {
     std::uint64_t packets = 0;
-    for (const StreamSummary& stream : result_.streams) {
-      if (part_.has(stream)) packets += stream.directions[0].packets + stream.directions[1].packets;
+    for (const StreamSummary& stream : part_.streams) {
+      packets += stream.directions[0].packets + stream.directions[1].packets;
     }
     const std::uint64_t copies = verdicts_.of(VerdictKind::duplicate).verdicts;
     // With every packet twice, half of all are copies.
@@ -188,8 +185,8 @@ class PacketStatements {
     };
     std::map<Gid, Host> hosts;
     std::uint64_t all = 0;
-    for (const StreamSummary& stream : result_.streams) {
-      const std::uint64_t lost = part_.has(stream) ? result_.verdicts.lost_of(stream.stream).total() : 0;
+    for (const StreamSummary& stream : part_.streams) {
+      const std::uint64_t lost = result_.verdicts.lost_of(stream.stream).total();
       if (lost == 0) continue;
       all += lost;
       for (const std::size_t end : {0U, 1U}) {
@@ -227,8 +224,8 @@ class PacketStatements {
       std::vector<std::pair<std::uint64_t, std::uint64_t>> flows;  // unseen PSNs, packets
     };
     std::map<std::tuple<std::uint16_t, std::uint64_t, Gid, Qpn>, Sender> senders;
-    for (const StreamSummary& stream : result_.streams) {
-      if (!part_.has(stream) || stream.service != Service::ud || !stream.qpns[0]) continue;
+    for (const StreamSummary& stream : part_.streams) {
+      if (stream.service != Service::ud || !stream.qpns[0]) continue;
       Sender& sender = senders[{stream.point, stream.domain, stream.ends[0], *stream.qpns[0]}];
       const std::uint64_t packets = stream.directions[0].packets;
       sender.packets += packets;
@@ -328,8 +325,8 @@ class PacketStatements {
           fmt::format("{} {}", text::count_text(times), analysis::cm_message_name(MadAttribute{message})));
     }
     std::set<std::string> senders;
-    for (const StreamSummary& stream : result_.streams) {
-      if (part_.has(stream) && stream.count(VerdictKind::cm_repeated) != 0) senders.insert(to_string(stream.ends[0]));
+    for (const StreamSummary& stream : part_.streams) {
+      if (stream.count(VerdictKind::cm_repeated) != 0) senders.insert(to_string(stream.ends[0]));
     }
     constexpr std::size_t kNamed = 3;
     const std::string by = senders.size() <= kNamed ? fmt::format("{}", fmt::join(senders, ", "))
@@ -350,11 +347,11 @@ class PacketStatements {
                                     counted(notes, "CNP", "CNPs")));
     const auto is_ignored = [&](const StreamSummary& stream) {
       // If only one direction was captured, the other may have had CNPs.
-      return part_.has(stream) && stream.directions[0].seen && stream.directions[1].seen &&
+      return stream.directions[0].seen && stream.directions[1].seen &&
              std::any_of(stream.congestion.begin(), stream.congestion.end(),
                          [](const analysis::CongestionSummary& each) { return each.marks != 0 && each.cnps == 0; });
     };
-    if (std::any_of(result_.streams.begin(), result_.streams.end(), is_ignored)) {
+    if (std::ranges::any_of(part_.streams, is_ignored)) {
       add(Severity::note, connections_that(is_ignored, "had CE marks, and no CNP was seen for it",
                                            "had CE marks, and no CNP was seen for them"));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,9 +32,8 @@ struct Statement {
 struct JudgedPart {
   const AnalysisResult& result;
   const VerdictTotals& verdicts;
-  std::optional<std::uint16_t> point{};  ///< not set: all points
-
-  [[nodiscard]] bool has(const analysis::StreamSummary& stream) const { return !point || stream.point == *point; }
+  std::vector<std::reference_wrapper<const analysis::StreamSummary>> streams{};  ///< its own, in order of their numbers
+  std::optional<std::uint16_t> point{};                                          ///< not set: all points
 };
 
 /// Returns what the packets of a part show, the most important first; nothing if there is nothing to say.

@@ -94,10 +94,10 @@ std::vector<Statement> statements_about_undelivered(const JudgedPart& part) {
   const AnalysisResult& result = part.result;
   std::vector<Statement> statements;
   if (result.undelivered.empty()) return statements;
-  const CaptureWays ways{result};
+  const CaptureWays ways{part};
   using Hosts = std::pair<Gid, Gid>;
   std::set<Hosts> dead;
-  for (const DeadConnection& each : find_dead_connections(result, part.point)) {
+  for (const DeadConnection& each : find_dead_connections(part)) {
     if (each.end != ConnectionEnd::refused_by_rnr) dead.emplace(each.requester, each.responder);
   }
   std::set<Hosts> told;
