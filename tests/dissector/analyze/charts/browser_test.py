@@ -51,6 +51,18 @@ def packets(path):
         at += 16 + length
 
 
+def passed(frame, hops):
+    """An IPv4 packet behind so many routers."""
+    header = bytearray(frame[14:34])
+    header[8] -= hops
+    header[10:12] = bytes(2)
+    total = sum(struct.unpack(">10H", header))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    header[10:12] = struct.pack(">H", total ^ 0xFFFF)
+    return frame[:14] + bytes(header) + frame[34:]
+
+
 def write(path, rows):
     """Writes packets with times in nanoseconds."""
     parts = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)]
@@ -229,6 +241,23 @@ class Browser(unittest.TestCase):
         for pixels in painted:
             self.assertGreater(pixels, 20)
         self.quiet()
+
+    def test_shows_where_packets_died_between_capture_points(self):
+        near, middle, far = (self.folder / f"{name}.pcap" for name in ("near", "middle", "far"))
+        for path, source, hops in ((near, "tx", 0), (middle, "tx", 1), (far, "rx", 2)):
+            write(path, ((time + hops * 10_000, original, passed(frame, hops))
+                         for time, original, frame in packets(CAPTURES / f"softroce/rc-drop-requests.{source}.pcap")))
+        told = self.show(near, far, middle)
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('#points .path')].map(row => "
+                                          "[...row.querySelectorAll('.point')].map(each => each.textContent))"), [["near", "middle", "far"]])
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('#points .hop')].map(each => each.classList.contains('dead'))"), [False, True])
+        shown = self.browser.run("[...document.querySelectorAll('#points tbody tr')].map(row => [row.querySelector('th').textContent, "
+                                 "...[...row.querySelectorAll('td')].map(cell => cell.dataset.exact === undefined ? null : Number(cell.dataset.exact))])")
+        figures = ("packets", "matched", "lost", "damaged", "duplicated", "reordered", "missed", "not_judged", "delay_p50_ns")
+        self.assertEqual(shown, [[f"{each['from']} → {each['to']}", *(each[name] for name in figures)] for each in told["crossings"]])
+        self.quiet()
+        self.show(near)
+        self.assertTrue(self.browser.run("document.querySelector('#points') === null"))
 
     def test_shows_pauses(self):
         self.show(CAPTURES / "made/link-control.pcapng", "--link-speed", "100G")

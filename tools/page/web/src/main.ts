@@ -10,6 +10,7 @@ import { live } from "./live.ts";
 import { PauseView } from "./pauses.ts";
 import { Plot, zoomButtons } from "./plot.ts";
 import { plotInfo, plotOrder } from "./plot_info.ts";
+import { points } from "./points.ts";
 import { PsnView } from "./psn.ts";
 import { SlowestView } from "./slowest.ts";
 import { StreamTable } from "./table.ts";
@@ -47,6 +48,7 @@ function show(report: Report): void {
   place.append(
     ...(report.live ? [live()] : []),
     top(report),
+    ...optional(points(report), (part) => section("points", "From point to point", element("p", { class: "hint" }, "The packets that passed one capture point on their way to the next."), part)),
     section("findings", "Findings", findings(report, (stream) => table.showOnly(stream))),
     ...optional(lacks(report)),
     section(

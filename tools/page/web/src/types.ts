@@ -38,6 +38,21 @@ export interface Finding {
   advice: string;
 }
 
+/** The fate of the packets between two capture points. */
+export interface Crossing {
+  from: string;
+  to: string;
+  packets: number;
+  matched: number;
+  lost: number;
+  damaged: number;
+  duplicated: number;
+  reordered: number;
+  missed: number;
+  not_judged: number;
+  delay_p50_ns: number | null;
+}
+
 export interface Summary {
   verdict: string;
   clean: boolean;
@@ -47,6 +62,7 @@ export interface Summary {
   hosts: number;
   connections: number;
   datagram_flows: number;
+  crossings?: Crossing[]; // the worst first; only with several capture points
   capture: {
     frames: number;
     bytes: number;
