@@ -23,9 +23,9 @@ sys.path[:0] = [str(TOP / "tests" / "verbs"), str(TOP / "tests" / "gen")]
 from live import ENVIRONMENT, INSIDE
 from pairs import CLIENT, PORT, SERVER, enter_namespaces_of_a_user, is_listening
 
-PACKAGES = {"ib_send_bw": "perftest", "iperf3": "iperf3", "qperf": "qperf", "ucx_perftest": "ucx-utils"}
+PACKAGES = {"ib_send_bw": "perftest", "iperf3": "iperf3", "ucx_perftest": "ucx-utils"}
 SECONDS = 60  # for a program
-QPERF_PORT, IPERF_PORT = 19765, 5201
+IPERF_PORT = 5201
 BULK = 65536
 
 # `unit`: of both figures; `target`: what the ratio should be at least, or at most for a time; None where there is none.
@@ -81,8 +81,9 @@ def found(pattern, said):
 class Rig:
     """The programs, each as a function that runs it once and returns a figure."""
 
-    def __init__(self, roce_run, iterations):
-        self.roce_run = roce_run
+    def __init__(self, build, iterations):
+        self.roce_run = os.path.join(build, "verbs/run/roce-run")
+        self.udp_round_trip = os.path.join(build, "tests/bench/bare_udp_round_trip")
         self.iterations = iterations
 
     def perftest(self, *words):
@@ -109,11 +110,12 @@ class Rig:
                        ["iperf3", "-c", "127.0.0.1", "-p", str(IPERF_PORT), "-t", "1", "-J"], IPERF_PORT)
         return json.loads(said)["end"]["sum_received"]["bits_per_second"] / 1e9
 
-    def udp_latency(self):
-        """Half a round trip of datagrams between two programs that block, in us."""
-        said = said_by(["qperf"], ["qperf", "-t", "1", "-m", "2", "127.0.0.1", "udp_lat"], QPERF_PORT)
-        figure, unit = found(r"latency += +([\d.]+) (ns|us|ms)", said).groups()
-        return float(figure) * {"ns": 1e-3, "us": 1, "ms": 1e3}[unit]
+    def udp_latency(self, how):
+        """Half a round trip of datagrams between two processes that `spin` or `wait`, in us."""
+        done = subprocess.run([self.udp_round_trip, how], capture_output=True, text=True, check=False, timeout=SECONDS)
+        if done.returncode != 0:
+            raise Failed(f"{self.udp_round_trip} failed:\n{done.stderr}")
+        return float(done.stdout)
 
     def ucx(self, **environment):
         """Put bandwidth, MB/s."""
@@ -161,10 +163,12 @@ def rows(rig):
         Row("ib_send_bw, 64 KiB : one TCP stream of iperf3", "Gbit/s", lambda: rig.gigabits("ib_send_bw"), rig.tcp, 1.8),
         Row("ib_write_bw, 64 KiB : the same", "Gbit/s", lambda: rig.gigabits("ib_write_bw"), rig.tcp, 1.6),
         Row("ib_read_bw, 64 KiB : the same", "Gbit/s", lambda: rig.gigabits("ib_read_bw"), rig.tcp, 1.6),
-        Row("ib_send_lat, 2 B, typical : half a UDP round trip of qperf", "us", lambda: rig.latency("ib_send_lat")[0],
-            rig.udp_latency, 3, True),
-        Row("ib_send_lat -e, 2 B, typical : the same", "us", lambda: rig.latency("ib_send_lat", "-e")[0], rig.udp_latency, 2, True),
-        Row("ib_write_lat, 2 B, typical : the same", "us", lambda: rig.latency("ib_write_lat")[0], rig.udp_latency, None, True),
+        Row("ib_send_lat, 2 B, typical : half a UDP round trip that spins", "us", lambda: rig.latency("ib_send_lat")[0],
+            lambda: rig.udp_latency("spin"), 3, True),
+        Row("ib_write_lat, 2 B, typical : the same", "us", lambda: rig.latency("ib_write_lat")[0],
+            lambda: rig.udp_latency("spin"), None, True),
+        Row("ib_send_lat -e, 2 B, typical : half a UDP round trip that waits", "us", lambda: rig.latency("ib_send_lat", "-e")[0],
+            lambda: rig.udp_latency("wait"), 2, True),
         Row("ib_write_lat, 2 B, mean : typical", "us", *mean_and_typical(rig), 1.3, True),
         Row("ib_write_bw, 8 B, one request a call", "M/s", lambda: rig.messages("ib_write_bw"), None, 1.5),
         Row("ib_write_bw, 8 B, 32 requests a call", "M/s", lambda: rig.messages("ib_write_bw", "-l", "32"), None),
@@ -233,10 +237,10 @@ def enter():
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 
 
-def measure(roce_run, rounds, quick, only):
-    """Measures the rows whose names `only` finds, and prints each; returns their results."""
+def measure(build, rounds, quick, only):
+    """Measures a build folder's rows whose names `only` finds, and prints each; returns their results."""
     results = []
-    for row in rows(Rig(roce_run, 2000 if quick else 10000)):
+    for row in rows(Rig(build, 2000 if quick else 10000)):
         if not only.search(row.what):
             continue
         try:
