@@ -38,11 +38,14 @@ tl::expected<std::unique_ptr<LiveInput>, std::string> LiveInput::open(const std:
   input->pcap_.reset(pcap_create(interface.c_str(), error));
   pcap_t* const pcap = input->pcap_.get();
   if (pcap == nullptr) return tl::unexpected("cannot capture: " + std::string(error));
-  pcap_set_snaplen(pcap, static_cast<int>(kUsualSnaplen));
-  pcap_set_promisc(pcap, 1);
-  pcap_set_timeout(pcap, kBlockMilliseconds);
-  pcap_set_buffer_size(pcap, kRingBytes);
-  pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+  for (const int status : {pcap_set_snaplen(pcap, static_cast<int>(kUsualSnaplen)), pcap_set_promisc(pcap, 1),
+                           pcap_set_timeout(pcap, kBlockMilliseconds), pcap_set_buffer_size(pcap, kRingBytes),
+                           pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO)}) {
+    // An interface without nanoseconds has microseconds, which each record takes into account.
+    if (status != 0 && status != PCAP_ERROR_TSTAMP_PRECISION_NOTSUP) {
+      return tl::unexpected("cannot capture: " + std::string(pcap_statustostr(status)));
+    }
+  }
   const int status = pcap_activate(pcap);
   if (status < 0) {
     const std::string_view text = pcap_geterr(pcap);
