@@ -131,7 +131,7 @@ ROOMS = {
     "analyze/counters": _room("roce/analysis roce/json_input roce/wire "
                               "analyze/filter analyze/report analyze/run analyze/session"),
     "analyze/join": _room("roce/analysis roce/wire packet_text text analyze/names analyze/report analyze/run analyze/session"),
-    "analyze/charts": _room("roce/analysis analyze/report analyze/run"),
+    "analyze/charts": _room("roce/analysis page analyze/report analyze/run"),
     "analyze/export": _room("columns roce/analysis roce/link roce/wire command_line text "
                             "analyze/names analyze/report analyze/run analyze/session"),
     "analyze/commands": _room("roce/link command_line files packet_text page serve text analyze/charts analyze/copy analyze/counters "

@@ -12,6 +12,7 @@
 #include "analyze/report/json_values.h"
 #include "analyze/report/stream_text.h"
 #include "analyze/run/stream_figures.h"
+#include "page/timeline_json.h"
 
 namespace roce::analyze {
 
@@ -20,84 +21,11 @@ namespace {
 using analysis::StreamSummary;
 using analysis::VerdictKind;
 
-// The values are written as text at once: there may be a million of them.
-void append(std::string& out, std::uint64_t value) {
-  out += fmt::format_int(value).c_str();
-}
-
-/// Appends numbers of consecutive intervals; only those that are not 0, if they are few.
-void append_values(std::string& out, const std::vector<Bucket>& buckets, std::uint64_t Bucket::*member) {
-  const auto filled = std::count_if(buckets.begin(), buckets.end(), [&](const Bucket& b) { return b.*member != 0; });
-  const bool has_all = static_cast<std::size_t>(filled) * 3 > buckets.size();
-  const auto append_each = [&](bool is_place) {
-    bool is_first = true;
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-      if (!has_all && buckets[i].*member == 0) continue;
-      if (!std::exchange(is_first, false)) out += ',';
-      append(out, is_place ? i : buckets[i].*member);
-    }
-  };
-  if (!has_all) {
-    out += R"({"at":[)";
-    append_each(true);
-    out += R"(],"of":[)";
-    append_each(false);
-    out += "]}";
-    return;
-  }
-  out += '[';
-  append_each(false);
-  out += ']';
-}
-
-void append_level(std::string& out, const std::vector<Bucket>& buckets, Measure measure, bool has_windows) {
-  char separator = '{';
-  const auto add = [&](std::string_view name, std::uint64_t Bucket::*member) {
-    out += fmt::format(R"({}"{}":)", std::exchange(separator, ','), name);
-    append_values(out, buckets, member);
-  };
-  if (measure == Measure::sample) {
-    add("count", &Bucket::count);
-  } else if (measure != Measure::level) {
-    add("sum", &Bucket::sum);
-  }
-  // Where each interval is one window, the least and the highest are the sum.
-  if (measure == Measure::sample || measure == Measure::level || (measure == Measure::rate && has_windows)) {
-    add("low", &Bucket::low);
-    add("high", &Bucket::high);
-  }
+void append_timeline_of(std::string& out, ReportSeries& series) {
+  out += fmt::format(R"({{"start":"{}","waits_left_out":{},)", utc_text(series.start_ns()),
+                     series.waits().uncounted_packets());
+  page::append_timeline(out, series.pyramid(), report_series(), kPlainSeries);
   out += '}';
-}
-
-void append_series(std::string& out, std::size_t series, const Pyramid& pyramid,
-                   const std::vector<Pyramid::Level>& levels) {
-  const SeriesInfo info = series_info(series);
-  out += fmt::format(R"({{"name":"{}","measure":"{}","total":{},"levels":[)", info.name, to_string(info.measure),
-                     pyramid.total(series));
-  for (const Pyramid::Level& level : levels) {
-    if (&level != &levels.front()) out += ',';
-    append_level(out, level.series[series], info.measure, level.width_ns > pyramid.window_ns());
-  }
-  out += "]}";
-}
-
-void append_timeline(std::string& out, ReportSeries& series) {
-  Pyramid& pyramid = series.pyramid();
-  const std::vector<Pyramid::Level> levels = pyramid.levels();
-  out += fmt::format(R"({{"start":"{}","window_ns":{},"waits_left_out":{},"levels":[)", utc_text(pyramid.start_ns()),
-                     pyramid.window_ns(), series.waits().uncounted_packets());
-  for (const Pyramid::Level& level : levels) {
-    if (&level != &levels.front()) out += ',';
-    out += fmt::format(R"({{"width_ns":{},"size":{}}})", level.width_ns, level.size);
-  }
-  out += R"(],"series":[)";
-  bool is_first = true;
-  for (std::size_t i = 0; i < kAllSeries; ++i) {
-    if (i >= kPlainSeries && pyramid.total(i) == 0) continue;
-    if (!std::exchange(is_first, false)) out += ',';
-    append_series(out, i, pyramid, levels);
-  }
-  out += "]}";
 }
 
 std::uint64_t sum(const StreamSummary& stream, std::uint64_t analysis::DirectionSummary::*member) {
@@ -156,7 +84,7 @@ OrderedJson streams_json(const SummaryView& view) {
 
 std::string report_json(const SummaryView& view, ReportSeries& series, bool is_live) {
   std::string json = R"({"timeline":)";
-  append_timeline(json, series);
+  append_timeline_of(json, series);
   const auto add = [&](std::string_view name, const OrderedJson& value) {
     json += fmt::format(R"(,"{}":)", name);
     json += json_line(value);

@@ -11,7 +11,9 @@ namespace roce::analyze {
 
 namespace {
 
-constexpr std::array<SeriesInfo, kAllSeries> kSeries{
+using page::Measure;
+
+constexpr std::array<page::SeriesInfo, kAllSeries> kSeries{
     {{"goodput", Measure::rate},      {"resent", Measure::count},
      {"lost", Measure::count},        {"nak", Measure::count},
      {"rnr", Measure::count},         {"ce", Measure::count},
@@ -35,22 +37,15 @@ constexpr std::array kCounted{Counted{&TimeBin::resent, SeriesId::resent}, Count
                               Counted{&TimeBin::naks, SeriesId::nak},      Counted{&TimeBin::rnr, SeriesId::rnr},
                               Counted{&TimeBin::ce, SeriesId::ce},         Counted{&TimeBin::cnp, SeriesId::cnp}};
 
-std::vector<Measure> measures() {
-  std::vector<Measure> all;
-  all.reserve(kSeries.size());
-  for (const SeriesInfo& info : kSeries) all.push_back(info.measure);
-  return all;
-}
-
 }  // namespace
 
-SeriesInfo series_info(std::size_t series) {
-  return kSeries[series];
+std::span<const page::SeriesInfo> report_series() {
+  return kSeries;
 }
 
 ReportSeries::ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second, std::size_t most_requesters)
     : next_(next),
-      pyramid_(measures()),
+      pyramid_(page::measures_of(kSeries)),
       pauses_(link_bits_per_second),
       waits_(link_bits_per_second, most_requesters, this) {}
 

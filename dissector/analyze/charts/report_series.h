@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <string_view>
+#include <span>
 #include <vector>
 
 #include "analyze/charts/congestion_curves.h"
@@ -12,8 +12,9 @@
 #include "analyze/charts/message_stories.h"
 #include "analyze/charts/pause_spans.h"
 #include "analyze/charts/psn_tracks.h"
-#include "analyze/charts/pyramid.h"
 #include "analyze/run/analysis_run.h"
+#include "page/pyramid.h"
+#include "page/timeline_json.h"
 #include "roce/analysis/histogram.h"
 #include "roce/analysis/waits.h"
 
@@ -26,11 +27,8 @@ inline constexpr std::size_t kPlainSeries = static_cast<std::size_t>(SeriesId::p
 inline constexpr std::size_t kFirstWait = kPlainSeries + analysis::PauseSummary::kAll + 1;
 inline constexpr std::size_t kAllSeries = kFirstWait + analysis::kWaits;
 
-struct SeriesInfo {
-  std::string_view name;  ///< of a wait: that of `to_string(WaitFor)` behind `wait_`
-  Measure measure{};
-};
-[[nodiscard]] SeriesInfo series_info(std::size_t series);
+/// Returns the series by their numbers; a wait has the name of `to_string(WaitFor)` behind `wait_`.
+[[nodiscard]] std::span<const page::SeriesInfo> report_series();
 
 /// Follows an analysis and keeps what the plots of a report show, in bounded memory. Passes everything on.
 class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker {
@@ -47,7 +45,7 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
 
   /// Ends the pauses and waits that go on; to be called once, when everything was seen.
   void finish();
-  [[nodiscard]] Pyramid& pyramid() { return pyramid_; }
+  [[nodiscard]] page::Pyramid& pyramid() { return pyramid_; }
   [[nodiscard]] const PauseSpans& pauses() const { return pauses_; }
   [[nodiscard]] std::int64_t start_ns() const { return pyramid_.start_ns(); }  ///< where the time axis begins
   [[nodiscard]] const PsnTracks& psns() const { return psns_; }
@@ -68,7 +66,7 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
 
   AnalysisConsumer& next_;
   std::int64_t latest_ns_ = std::numeric_limits<std::int64_t>::min();
-  Pyramid pyramid_;
+  page::Pyramid pyramid_;
   PauseSpans pauses_;
   PsnTracks psns_;
   MessageStories slowest_;

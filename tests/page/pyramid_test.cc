@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "analyze/charts/pyramid.h"
+#include "page/pyramid.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "support/counted_heap.h"
 
-namespace roce::analyze {
+namespace roce::page {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -193,4 +193,4 @@ TEST(Pyramid, NeedsNoMoreMemoryForALongCapture) {
 }
 
 }  // namespace
-}  // namespace roce::analyze
+}  // namespace roce::page

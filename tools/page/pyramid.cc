@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Series over time in bounded memory, whose extremes survive.
-#include "analyze/charts/pyramid.h"
+#include "page/pyramid.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace roce::analyze {
+namespace roce::page {
 
 namespace {
 
@@ -248,4 +248,4 @@ std::vector<Pyramid::Level> Pyramid::levels() {
   return all;
 }
 
-}  // namespace roce::analyze
+}  // namespace roce::page

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace roce::analyze {
+namespace roce::page {
 
 /// The figures that a series of a pyramid keeps of the values in an interval.
 enum class Measure : std::uint8_t {
@@ -108,4 +108,4 @@ class Pyramid {
 /// Joins each `factor` neighbours of a series.
 [[nodiscard]] std::vector<Bucket> join_buckets(const std::vector<Bucket>& buckets, Measure measure, std::size_t factor);
 
-}  // namespace roce::analyze
+}  // namespace roce::page
