@@ -4,7 +4,7 @@
 
 namespace roce::page {
 
-std::string_view template_text() {
+std::string_view template_text(Kind /*kind*/) {
   return {};
 }
 

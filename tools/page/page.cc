@@ -16,7 +16,7 @@ constexpr std::string_view kReachPlace = "@reach@";  // in the policy, before al
 }  // namespace
 
 std::optional<std::string_view> why_unavailable() {
-  if (template_text().find(kPlace) != std::string_view::npos) return std::nullopt;
+  if (template_text(Kind::capture).find(kPlace) != std::string_view::npos) return std::nullopt;
   return "this build has no --report: run scripts/setup report and build again";
 }
 
@@ -43,8 +43,8 @@ std::string escape_for_script(std::string_view json) {
   return escaped;
 }
 
-std::string make_page(std::string_view json, Reach reach) {
-  const std::string_view page = template_text();
+std::string make_page(Kind kind, std::string_view json, Reach reach) {
+  const std::string_view page = template_text(kind);
   const std::size_t policy = page.find(kReachPlace);
   const std::size_t rest = policy + kReachPlace.size();
   const std::size_t place = page.find(kPlace);

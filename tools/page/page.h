@@ -11,6 +11,12 @@ namespace roce::page {
 /// Says why this build cannot make pages; nothing if it can.
 [[nodiscard]] std::optional<std::string_view> why_unavailable();
 
+/// The pages that there are, each for data of its own.
+enum class Kind : std::uint8_t {
+  capture,  ///< for `report_json` of roce-analyze
+  run,      ///< for `run_json`
+};
+
 /// Addresses that the script of a page may ask.
 enum class Reach : std::uint8_t {
   nobody,
@@ -19,7 +25,7 @@ enum class Reach : std::uint8_t {
 
 /// Returns one HTML file that needs nothing else and shows `json`, one JSON value, in a browser. Text in it stays text:
 /// nothing in `json` can end the script element that holds it.
-[[nodiscard]] std::string make_page(std::string_view json, Reach reach = Reach::nobody);
+[[nodiscard]] std::string make_page(Kind kind, std::string_view json, Reach reach = Reach::nobody);
 
 /// Replaces what would have a meaning in a script element by escapes of JSON.
 [[nodiscard]] std::string escape_for_script(std::string_view json);

@@ -3,9 +3,11 @@
 
 #include <string_view>
 
+#include "page/page.h"
+
 namespace roce::page {
 
-/// Returns the page without its data; empty if the build did not find what it consists of.
-[[nodiscard]] std::string_view template_text();
+/// Returns a page without its data; empty if the build did not find what it consists of.
+[[nodiscard]] std::string_view template_text(Kind kind);
 
 }  // namespace roce::page

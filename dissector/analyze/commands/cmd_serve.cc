@@ -85,7 +85,8 @@ class ServingConsumer final : public AnalysisConsumer {
     const AnalysisResult result = run.result(series_);
     series_.finish();
     const Summary summary = summarise(result, not_joined(result));
-    return page::make_page(report_json({result, summary, session_.names()}, series_, true), page::Reach::own_server);
+    return page::make_page(page::Kind::capture, report_json({result, summary, session_.names()}, series_, true),
+                           page::Reach::own_server);
   }
 
   AnalysisSession& session_;

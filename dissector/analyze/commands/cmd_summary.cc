@@ -21,6 +21,7 @@
 #include "analyze/session/chosen_streams.h"
 #include "command_line/program.h"
 #include "page/page.h"
+#include "page/page_file.h"
 #include "roce/link/output_file.h"
 #include "text/human_units.h"
 
@@ -162,29 +163,6 @@ std::optional<std::string_view> why_no_report(const AnalysisOptions& options) {
   return std::nullopt;
 }
 
-/// The file of --report: begun before the analysis, so that a folder that cannot be written costs no time.
-class ReportFile {
- public:
-  /// Returns false, and reports why, if the file cannot be written.
-  bool open(const std::string& path) {
-    auto file = link::OutputFile::create(path);
-    if (!file) {
-      report(file.error().message);
-      return false;
-    }
-    file_ = *std::move(file);
-    return true;
-  }
-  bool write(std::string_view text) {
-    const auto ended = file_->write(std::as_bytes(std::span{text})).and_then([&] { return file_->close(); });
-    if (!ended) report(ended.error().message);
-    return ended.has_value();
-  }
-
- private:
-  std::optional<link::OutputFile> file_;
-};
-
 ExitCode run_summary(const SummaryOptions& options) {
   AnalysisSession session{options.common};
   const bool has_report = !options.common.report.empty();
@@ -203,8 +181,15 @@ ExitCode run_summary(const SummaryOptions& options) {
   }
   if (!session.open()) return session.finish();
   if (follows) return follow_summary(session, options.top);
-  ReportFile file;
-  if (has_report && !file.open(options.common.report)) return ExitCode::failed;
+  std::optional<page::PageFile> file;
+  if (has_report) {
+    auto created = page::PageFile::create(options.common.report);
+    if (!created) {
+      report(created.error());
+      return ExitCode::failed;
+    }
+    file = *std::move(created);
+  }
   SummaryConsumer consumer{session};
   std::optional<ReportSeries> series;
   if (has_report) {
@@ -228,7 +213,10 @@ ExitCode run_summary(const SummaryOptions& options) {
   }
   if (series) {
     series->finish();
-    if (!file.write(page::make_page(report_json(view, *series)))) session.fail(ExitCode::failed);
+    if (const auto ended = file->write(page::make_page(page::Kind::capture, report_json(view, *series))); !ended) {
+      report(ended.error());
+      session.fail(ExitCode::failed);
+    }
   }
   return session.finish();
 }

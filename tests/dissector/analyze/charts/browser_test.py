@@ -14,7 +14,9 @@ import sys
 import tempfile
 import unittest
 
-from chromium import Chromium
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
+
+from chromium import Chromium  # noqa: E402
 
 # How many pixels of a plot have its colour, by the left end of each twentieth.
 PAINTED = """(name => {

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "charts"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 from chromium import Chromium  # noqa: E402
 
 PROGRAM = ""

@@ -71,7 +71,8 @@ export class BandPlot {
       rows: () => this.columns.columns(view.range.begin, view.range.end, kRows),
       columns: () => kWaits.flatMap(({ title }, wait): [string, (column: WaitColumn) => string][] => (this.columns.totals[wait] === 0 ? [] : [[title, (column) => shareText(column.times[wait] ?? 0, column.all)]])),
     });
-    const left = timeline.waits_left_out === 0 ? null : element("p", { class: "hint" }, `${format.counted(timeline.waits_left_out, "packet", "packets")} of further requesters are not counted: there are too many.`);
+    const uncounted = timeline.waits_left_out ?? 0;
+    const left = uncounted === 0 ? null : element("p", { class: "hint" }, `${format.counted(uncounted, "packet", "packets")} of further requesters are not counted: there are too many.`);
     this.root = element(
       "section",
       { class: "plot", "data-series": "waits" },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How long messages took: percentiles by operation, as a curve and as a table.
+// How long messages or flows took: percentiles by their kind, as a curve and as a table.
 import { element } from "./dom.ts";
 import * as format from "./format.ts";
-import type { Report } from "./types.ts";
+import type { Latencies } from "./types.ts";
 
 const kSvg = "http://www.w3.org/2000/svg";
 const kWidth = 760;
@@ -30,15 +30,14 @@ export function place(share: number): number {
   return Math.min(1, Math.log10(1 / Math.max(1e-5, 1 - share)) / 5 + share * 1e-9);
 }
 
-function curve(report: Report): SVGElement {
-  const { curves, shares } = report.latency;
+function curve({ curves, shares }: Latencies, what: string): SVGElement {
   const values = curves.flatMap((each) => each.ns).map((ns) => Math.max(1, ns));
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
   const x = (share: number) => kEdge.left + place(share) * (kWidth - kEdge.left - kEdge.right);
   const y = (ns: number) => kHeight - kEdge.bottom - ((Math.log10(Math.max(1, ns)) - low) / (high - low)) * (kHeight - kEdge.top - kEdge.bottom);
   const words = curves.map((each) => `${each.type}: p50 ${format.duration(each.latency["p50_ns"] ?? 0)}, p99 ${format.duration(each.latency["p99_ns"] ?? 0)}`).join("; ");
-  const svg = shape("svg", { viewBox: `0 0 ${kWidth} ${kHeight}`, class: "curve", role: "img", "aria-label": `Latency of messages by percentile. ${words}.` });
+  const svg = shape("svg", { viewBox: `0 0 ${kWidth} ${kHeight}`, class: "curve", role: "img", "aria-label": `Times of ${what} by percentile. ${words}.` });
   for (let power = low; power <= high; ++power) {
     svg.append(shape("line", { x1: kEdge.left, x2: kWidth - kEdge.right, y1: y(10 ** power), y2: y(10 ** power), class: "rule" }));
     svg.append(shape("text", { x: kEdge.left - 8, y: y(10 ** power) + 4, "text-anchor": "end" }, format.duration(10 ** power)));
@@ -55,8 +54,9 @@ function curve(report: Report): SVGElement {
   return svg;
 }
 
-export function latency(report: Report): HTMLElement | null {
-  const { curves } = report.latency;
+/** `kind`: the heading of the kinds; `what`: messages, or what else took time. */
+export function latency(latencies: Latencies, kind: string, what: string): HTMLElement | null {
+  const { curves } = latencies;
   if (curves.length === 0) return null;
   const keys = ["count", "min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"];
   const rows = curves.map((each, i) =>
@@ -65,14 +65,14 @@ export function latency(report: Report): HTMLElement | null {
       {},
       element("td", {}, element("span", { class: "swatch inline", "data-colour": kColours[i % 6] ?? "" }), each.type),
       ...keys.map((key) => {
-        const value = each.latency[key] ?? 0;
-        return element("td", { class: "number", "data-exact": value }, key === "count" ? format.count(value) : format.duration(value));
+        const value = each.latency[key];
+        return element("td", { class: "number", "data-exact": value }, value === undefined ? "–" : key === "count" ? format.count(value) : format.duration(value));
       }),
     ),
   );
-  const head = ["operation", "messages", "min", "mean", "p50", "p90", "p99", "p99.9", "max"];
+  const head = [kind, what, "min", "mean", "p50", "p90", "p99", "p99.9", "max"];
   const table = element("table", { class: "figures" }, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 0 ? "" : "number" }, text)))), element("tbody", {}, ...rows));
   const picture = element("div", { class: "wide" });
-  picture.append(curve(report));
+  picture.append(curve(latencies, what));
   return element("div", {}, picture, element("div", { class: "wide" }, table));
 }

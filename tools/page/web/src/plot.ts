@@ -6,7 +6,7 @@ import { SeriesColumns, type Column } from "./columns.ts";
 import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import { IntervalFrame } from "./interval_frame.ts";
-import { heights, heightText, plotInfo, sentence, totalText } from "./plot_info.ts";
+import { heights, heightText, plotInfo, plotOrder, sentence, totalText } from "./plot_info.ts";
 import type { Series, Timeline } from "./types.ts";
 import { moved, zoomed, type View } from "./view.ts";
 
@@ -106,6 +106,14 @@ export class Plot {
     if (this.columns.measure === "level") return high > low ? `${text(low)} to ${text(high)}` : text(high);
     return high > low ? `${text(low)} to ${text(high)}, ${format.count(column.count)} messages` : text(high);
   }
+}
+
+/** The plots of a timeline from top to bottom, and the names of those that have nothing. */
+export function plotsOf(timeline: Timeline, view: View): { plots: Plot[]; none: string[] } {
+  const drawn = timeline.series.filter((series) => series.measure !== "time").sort((a, b) => plotOrder(a.name) - plotOrder(b.name));
+  const plots = drawn.filter((series) => series.total !== 0).map((series) => new Plot(series, timeline, view));
+  const none = drawn.filter((series) => series.total === 0).map((series) => plotInfo(series.name).title.toLowerCase().replace(/\b(nak|rnr|cnp|ce)\b/g, (word) => word.toUpperCase()));
+  return { plots, none };
 }
 
 /** The buttons above the plots. */

@@ -22,6 +22,9 @@ const kInfos: PlotInfo[] = [
   { name: "rnr", title: "RNR NAK", colour: "--rnr", one: "RNR NAK", many: "RNR NAKs" },
   { name: "ce", title: "Marked (CE)", colour: "--ce", one: "packet marked", many: "packets marked" },
   { name: "cnp", title: "CNP", colour: "--cnp", one: "CNP", many: "CNPs" },
+  { name: "queue", title: "Longest queue", colour: "--latency", one: "", many: "" },
+  { name: "dropped", title: "Dropped", colour: "--lost", one: "packet dropped", many: "packets dropped" },
+  { name: "ports_paused", title: "Ports that were paused", colour: "--pause", one: "port", many: "ports" },
 ];
 
 export function plotInfo(name: string): PlotInfo {
@@ -48,6 +51,7 @@ export function heights(column: Column, columns: SeriesColumns, timeline: Timeli
 
 export function heightText(columns: SeriesColumns, value: number): string {
   if (columns.measure === "sample") return format.duration(value);
+  if (columns.series.name === "queue") return format.bytes(value);
   if (columns.measure === "count" || columns.measure === "level") return format.shortCount(value);
   return columns.series.name === "goodput" ? format.bitRate(value) : format.percent(value);
 }
@@ -57,6 +61,7 @@ export function totalText(columns: SeriesColumns): string {
   const { name, total } = columns.series;
   const info = plotInfo(name);
   if (name === "goodput") return format.bytes(total);
+  if (name === "queue") return `at most ${format.bytes(total)}`;
   if (columns.measure === "level") return `at most ${format.counted(total, info.one, info.many)}`;
   if (columns.measure === "sample") {
     const messages = columns.columns(0, Infinity, Infinity).reduce((sum, column) => sum + column.count, 0);

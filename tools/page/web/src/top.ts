@@ -4,19 +4,16 @@ import { button, element } from "./dom.ts";
 import * as format from "./format.ts";
 import type { Finding, Report } from "./types.ts";
 
-function facts(report: Report): HTMLElement {
+function facts(report: Report): [string, string][] {
   const { capture, hosts, connections, datagram_flows: datagrams } = report.summary;
   const files = capture.files.map((file) => file.file);
   const named = files.length > 3 ? [...files.slice(0, 3), `and ${format.count(files.length - 3)} more`] : files;
-  const rows: [string, string][] = [
+  return [
     [files.length === 1 ? "Capture" : "Captures", named.join(", ")],
     ["Time", capture.first === null ? "–" : `${capture.first} to ${capture.last ?? "–"}`],
     ["Packets", `${format.counted(capture.roce_packets, "RoCE packet", "RoCE packets")} in ${format.counted(capture.frames, "frame", "frames")}`],
     ["Between", `${format.counted(hosts, "host", "hosts")}: ${format.counted(connections, "connection", "connections")}${datagrams === 0 ? "" : `, ${format.counted(datagrams, "flow of datagrams", "flows of datagrams")}`}`],
   ];
-  const list = element("dl", { class: "facts" });
-  for (const [name, value] of rows) list.append(element("dt", {}, name), element("dd", {}, value));
-  return list;
 }
 
 function findingRow(finding: Finding, showStream: (stream: number) => void): HTMLElement {
@@ -42,14 +39,24 @@ export function findings(report: Report, showStream: (stream: number) => void): 
   return element("div", { class: "wide" }, table);
 }
 
+function factList(rows: [string, string][]): HTMLElement {
+  const list = element("dl", { class: "facts" });
+  for (const [name, value] of rows) list.append(element("dt", {}, name), element("dd", {}, value));
+  return list;
+}
+
+/** The head of a page: the verdict, what else is to be said, and facts. */
+export function head(name: string, verdict: string, tone: string, statements: { severity: string; text: string }[], facts: [string, string][]): HTMLElement {
+  const header = element("header", { class: "top" }, element("p", { class: "program" }, name), element("h1", { class: `verdict ${tone}` }, sentenceCase(verdict)));
+  if (statements.length !== 0) header.append(element("ul", { class: "statements" }, ...statements.map((statement) => element("li", { class: statement.severity }, statement.text))));
+  header.append(factList(facts));
+  return header;
+}
+
 export function top(report: Report): HTMLElement {
   const { summary } = report;
-  const more = summary.statements.slice(1);
   const worst = summary.statements[0]?.severity ?? "note";
-  const header = element("header", { class: "top" }, element("p", { class: "program" }, "RoCE report"), element("h1", { class: `verdict ${summary.clean ? "clean" : worst}` }, sentenceCase(summary.verdict)));
-  if (more.length !== 0) header.append(element("ul", { class: "statements" }, ...more.map((statement) => element("li", { class: statement.severity }, statement.text))));
-  header.append(facts(report));
-  return header;
+  return head("RoCE report", summary.verdict, summary.clean ? "clean" : worst, summary.statements.slice(1), facts(report));
 }
 
 export function lacks(report: Report): HTMLElement | null {

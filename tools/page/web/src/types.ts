@@ -23,7 +23,7 @@ export interface Timeline {
   window_ns: number;
   levels: { width_ns: number; size: number }[];
   series: Series[];
-  waits_left_out: number; // packets of requesters whose waits were not followed
+  waits_left_out?: number; // packets of requesters whose waits were not followed
 }
 
 export interface Finding {
@@ -77,9 +77,12 @@ export interface Summary {
 
 export type Cell = number | string | null;
 
-export interface Streams {
+export interface Rows {
   columns: string[];
   rows: Cell[][];
+}
+
+export interface Streams extends Rows {
   left_out: number;
 }
 
@@ -162,6 +165,12 @@ export interface CongestedRow {
   curve: CongestionCurve | null;
 }
 
+/** Times by their shares, one curve for each kind. */
+export interface Latencies {
+  shares: number[];
+  curves: LatencyCurve[];
+}
+
 export interface LatencyCurve {
   type: string;
   latency: Record<string, number>;
@@ -197,7 +206,28 @@ export interface Report {
   psn: { kinds: string[]; graphs: PsnGraph[] };
   slowest: SlowMessage[];
   congestion: { rows: CongestedRow[]; left_out: number; without_curve: number }; // rows that there was no room to follow
-  latency: { shares: number[]; curves: LatencyCurve[] };
+  latency: Latencies;
   hosts: { names: string[]; pairs: HostPair[] };
   pauses: { stations: PauseStation[]; spans: PauseSpan[]; left_out: number };
+}
+
+/** A table of a run; its columns have the form of their numbers. */
+export interface RunTable extends Rows {
+  id: string;
+  title: string;
+  hint: string;
+  kinds: ("text" | "count" | "bytes" | "ns" | "bps" | "ratio" | "bad")[]; // bad: a count that should be 0
+}
+
+/** What a program that sends did, as roce-gen writes it. */
+export interface Run {
+  program: string;
+  title: string;
+  verdict: string;
+  severity: "error" | "warning" | "note";
+  statements: { severity: string; text: string }[];
+  facts: [string, string][];
+  timeline: Timeline | null;
+  times: Latencies & { kind: string; what: string };
+  tables: RunTable[];
 }

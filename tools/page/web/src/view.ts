@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The part of the time that all plots show, and what else the address bar keeps.
+import type { Timeline } from "./types.ts";
 
 export interface Range {
   begin: number; // nanoseconds since the start of the axis
@@ -137,4 +138,12 @@ export class View {
     if (typeof history === "undefined") return;
     history.replaceState(null, "", `#${this.fragment()}`);
   }
+}
+
+/** The view of a timeline, as the address bar has it. */
+export function viewOf(timeline: Timeline): View {
+  const finest = timeline.levels[0] ?? { width_ns: 1, size: 1 };
+  const view = new View(Math.max(1, finest.width_ns * finest.size));
+  view.read(location.hash);
+  return view;
 }

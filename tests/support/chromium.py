@@ -2,6 +2,7 @@
 """A page in headless Chromium, driven over the pipes of --remote-debugging-pipe: needs no other program and no library."""
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -10,6 +11,15 @@ import time
 
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
          "--disable-sync", "--hide-scrollbars", "--remote-debugging-pipe")
+
+
+def pipe_above(least=10):
+    """A pipe whose descriptors are at least that."""
+    ends = os.pipe()
+    moved = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, least) for end in ends]
+    for end in ends:
+        os.close(end)
+    return moved
 
 
 class Chromium:
@@ -22,12 +32,15 @@ class Chromium:
         self._rest, self._last, self._session, self._loaded = b"", 0, None, False
 
     def __enter__(self):
-        to_read, self._out = os.pipe()
-        self._in, to_write = os.pipe()
-        # Chromium reads its descriptor 3 and writes its descriptor 4; the shell moves ours there.
-        command = ["sh", "-c", f'exec "$@" 3<&{to_read} 4>&{to_write}', "sh", self.program, *FLAGS, f"--user-data-dir={self.folder}/profile",
-                   "--window-size={},{}".format(*self.size), "about:blank"]
-        self._process = subprocess.Popen(command, pass_fds=(to_read, to_write), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        to_read, self._out = pipe_above()
+        self._in, to_write = pipe_above()
+        command = [self.program, *FLAGS, f"--user-data-dir={self.folder}/profile", "--window-size={},{}".format(*self.size), "about:blank"]
+
+        def place():
+            # Chromium reads its descriptor 3 and writes its descriptor 4. Ours are neither.
+            os.dup2(to_read, 3)
+            os.dup2(to_write, 4)
+        self._process = subprocess.Popen(command, preexec_fn=place, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
         targets = self.call("Target.getTargets")["targetInfos"]

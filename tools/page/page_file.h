@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "roce/link/output_file.h"
+
+namespace roce::page {
+
+/// The file of a page. It is begun before there is anything to show, so that a folder that cannot be written costs no
+/// time, and has its name only when it is whole (see link::OutputFile).
+class PageFile {
+ public:
+  /// Error: one sentence.
+  [[nodiscard]] static tl::expected<PageFile, std::string> create(const std::string& path);
+  /// Writes the page and ends the file. Error: one sentence, and nothing is left of it.
+  [[nodiscard]] tl::expected<void, std::string> write(std::string_view page);
+
+ private:
+  explicit PageFile(link::OutputFile file) : file_(std::move(file)) {}
+
+  link::OutputFile file_;
+};
+
+}  // namespace roce::page
