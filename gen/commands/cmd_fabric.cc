@@ -14,7 +14,10 @@
 #include "gen/commands/commands.h"
 #include "gen/fabric/fabric_file.h"
 #include "gen/fabric/fabric_files.h"
+#include "gen/fabric/fabric_page.h"
 #include "gen/fabric/fabric_report.h"
+#include "page/page.h"
+#include "page/page_file.h"
 #include "text/human_units.h"
 #include "yaml/yaml_input.h"
 
@@ -40,18 +43,22 @@ struct FabricOptions {
   std::string flow_csv;
   std::string interval = "10us";
   std::vector<std::string> captures;
+  std::string report;
 };
 
 /// The files that a run writes beside its report.
 struct Outputs {
   std::optional<QueueSamples> queues;
   std::optional<FlowSamples> flows;
+  std::optional<page::PageFile> report;
+  std::optional<FabricSeries> series;  ///< of the report
   std::vector<std::unique_ptr<LinkCapture>> captures;
 };
 
 [[nodiscard]] Outcome<void> check_files(const FabricOptions& options) {
   const std::vector<files::FileUse> reading{{"FILE", options.file}};
-  std::vector<files::FileUse> written{{"--csv", options.csv}, {"--flow-csv", options.flow_csv}};
+  std::vector<files::FileUse> written{
+      {"--csv", options.csv}, {"--flow-csv", options.flow_csv}, {"--report", options.report}};
   for (const std::string& capture : options.captures) written.push_back({"--capture", LinkCapture::file_of(capture)});
   if (const auto conflict = files::find_conflict(reading, written)) return cannot(*conflict);
   return {};
@@ -78,6 +85,14 @@ struct Outputs {
     if (!samples) return tl::unexpected(samples.error());
     outputs.flows.emplace(std::move(*samples));
   }
+  if (!options.report.empty()) {
+    if (const auto why = page::why_unavailable()) return cannot(std::string{*why});
+    if (options.report == "-") return cannot("--report takes the name of a file: standard output has the result");
+    tl::expected<page::PageFile, std::string> file = page::PageFile::create(options.report);
+    if (!file) return failed(file.error());
+    outputs.report = std::move(*file);
+    outputs.series.emplace();
+  }
   return outputs;
 }
 
@@ -85,10 +100,11 @@ struct Outputs {
 [[nodiscard]] Outcome<void> run_all(fabric::Fabric& fabric, Time end, Duration interval, Outputs& outputs) {
   const bool has_end = !fabric.is_done();
   while (fabric.now() < end && !(has_end && fabric.is_done())) {
-    fabric.run_until(outputs.queues || outputs.flows ? std::min(end, fabric.now() + interval) : end);
+    fabric.run_until(outputs.queues || outputs.flows || outputs.series ? std::min(end, fabric.now() + interval) : end);
     Outcome<void> sampled;
     if (outputs.queues) sampled = outputs.queues->sample(fabric);
     if (sampled && outputs.flows) sampled = outputs.flows->sample(fabric);
+    if (outputs.series) outputs.series->sample(fabric);
     if (!sampled) return sampled;
   }
   return {};
@@ -126,6 +142,10 @@ struct Outputs {
   if (Outcome<void> closed = close_outputs(*outputs); !closed) return tl::unexpected(closed.error());
   const FabricRunFacts facts{options.file, file->config.seed, file->workloads};
   fmt::print("{}", options.json ? fabric_json(*fabric, facts) : fabric_text(*fabric, facts));
+  if (outputs->report) {
+    const auto written = outputs->report->write(fabric_page(*fabric, facts, *outputs->series));
+    if (!written) return failed(written.error());
+  }
   const fabric::Totals totals = fabric->totals();
   fmt::print(stderr, "simulated {} packets over {} hops in {:.2f} s: {} packets, {} hops\n", totals.packets,
              totals.hops, seconds, text::rate_text(static_cast<double>(totals.packets) / seconds),
@@ -151,6 +171,10 @@ void add_fabric(command_line::Program& program, ExitCode& code) {
   command.add_option("--interval", options->interval, "Of the samples").type_name("TIME").capture_default_str();
   command.add_option("--capture", options->captures, "Write the frames of a link such as h0-s0 (repeatable)")
       .type_name("LINK=FILE");
+  command
+      .add_option("--report", options->report,
+                  "Also write a page with plots and tables to this file, for a browser; it needs nothing else")
+      .type_name("FILE.html");
   command.footer(kFooter);
   command.callback([options, &code] { code = command_line::ending_of("roce-gen", run(*options)); });
 }

@@ -10,12 +10,16 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "command_line/ending.h"
 #include "gen/exchange/exchange.h"
+#include "gen/exchange/exchange_page.h"
 #include "gen/exchange/exchange_report.h"
 #include "gen/exchange/sharded_exchange.h"
 #include "options/written_files.h"
+#include "page/page.h"
+#include "page/page_file.h"
 #include "roce/live/control_client.h"
 #include "roce/live/control_target.h"
 #include "roce/live/endpoint.h"
@@ -26,6 +30,16 @@ namespace roce::gen {
 namespace {
 
 constexpr std::uint32_t kLargestMessage = 1U << 30;
+
+/// Begins the file of --report, if there is one.
+[[nodiscard]] Outcome<std::optional<page::PageFile>> open_report(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  if (const auto why = page::why_unavailable()) return cannot(std::string{*why});
+  if (path == "-") return cannot("--report takes the name of a file: standard output has the result");
+  tl::expected<page::PageFile, std::string> file = page::PageFile::create(path);
+  if (!file) return failed(file.error());
+  return std::move(*file);
+}
 
 [[nodiscard]] std::optional<std::uint32_t> parse_size(const std::string& text) {
   char* end = nullptr;
@@ -39,7 +53,21 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   return static_cast<std::uint32_t>(bytes);
 }
 
-[[nodiscard]] Outcome<ExitCode> run_shards(ExchangeCommand& command, const live::ControlAddress& address) {
+/// Prints the result and writes the page, whatever came of closing the endpoint.
+[[nodiscard]] Outcome<ExitCode> end(const ExchangeCommand& command, const std::string& here,
+                                    const ExchangeResult& result, std::optional<page::PageFile>& report,
+                                    const Outcome<void>& closed) {
+  print_exchange(command.exchange, result, command.endpoint.json);
+  if (report) {
+    const auto written = report->write(exchange_page(command.exchange, {here, command.target}, result));
+    if (!written) return failed(written.error());
+  }
+  if (!closed) return tl::unexpected(closed.error());
+  return result.stopped ? ExitCode::failed : ExitCode::ok;
+}
+
+[[nodiscard]] Outcome<ExitCode> run_shards(ExchangeCommand& command, const live::ControlAddress& address,
+                                           std::optional<page::PageFile>& report) {
   Outcome<std::unique_ptr<ShardedExchange>> exchange =
       ShardedExchange::open(command.endpoint, command.exchange, address);
   if (!exchange) return tl::unexpected(exchange.error());
@@ -47,9 +75,7 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   const Outcome<ExchangeResult> result = (*exchange)->run();
   const Outcome<void> closed = (*exchange)->close();
   if (!result) return tl::unexpected(result.error());
-  print_exchange(command.exchange, *result, command.endpoint.json);
-  if (!closed) return tl::unexpected(closed.error());
-  return result->stopped ? ExitCode::failed : ExitCode::ok;
+  return end(command, (*exchange)->description(), *result, report, closed);
 }
 
 [[nodiscard]] Outcome<ExitCode> run(ExchangeCommand& command) {
@@ -62,11 +88,14 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
     command.exchange.rate = *rate;
   }
   const std::array read{files::FileUse{"--token-file", command.token_file}};
-  if (const auto conflict = files::find_conflict(read, options::written_files(command.endpoint)))
-    return cannot(*conflict);
+  std::vector<files::FileUse> written = options::written_files(command.endpoint);
+  written.push_back({"--report", command.report});
+  if (const auto conflict = files::find_conflict(read, written)) return cannot(*conflict);
+  Outcome<std::optional<page::PageFile>> report = open_report(command.report);
+  if (!report) return tl::unexpected(report.error());
   const live::Result<live::ControlAddress> address = live::control_target(command.target, command.token_file);
   if (!address) return tl::unexpected(address.error());
-  if (command.endpoint.shards > 1) return run_shards(command, *address);
+  if (command.endpoint.shards > 1) return run_shards(command, *address, *report);
   Outcome<std::unique_ptr<options::ProgramEndpoint>> program = options::ProgramEndpoint::open(command.endpoint);
   if (!program) return tl::unexpected(program.error());
   live::Endpoint& endpoint = (*program)->first();
@@ -86,9 +115,7 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   if (cm) cm->step(endpoint.now());
   const Outcome<void> closed = (*program)->close();
   if (!result) return tl::unexpected(result.error());
-  print_exchange(command.exchange, *result, command.endpoint.json);
-  if (!closed) return tl::unexpected(closed.error());
-  return result->stopped ? ExitCode::failed : ExitCode::ok;
+  return end(command, endpoint.description(), *result, *report, closed);
 }
 
 }  // namespace
@@ -154,6 +181,8 @@ command_line::Command add_exchange(command_line::Program& program, ExitCode& cod
       .range(1, 65535)
       .excludes("--timeout");
   subcommand.add_option("--tos", exchange.traffic_class, "Traffic class: DSCP * 4 + ECN").range(0, 255);
+  subcommand.add_option("--report", command->report, "Also write a page with the result to this file, for a browser")
+      .type_name("FILE.html");
   subcommand.callback([command, &code] { code = command_line::ending_of("roce-gen", run(*command)); });
   return subcommand;
 }

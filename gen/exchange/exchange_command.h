@@ -19,6 +19,7 @@ struct ExchangeCommand {
   std::string token_file;
   std::string sizes = "4096";
   std::string rate;
+  std::string report;  ///< file of the page; empty: none
 };
 
 /// Adds a subcommand that runs an exchange of the kind in `command`, with the options that all of them have; more can

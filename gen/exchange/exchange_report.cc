@@ -22,33 +22,8 @@ constexpr std::array kPercentiles{Percentile{"min", 0},    Percentile{"p50", 0.5
                                   Percentile{"p99", 0.99}, Percentile{"p99.9", 0.999}, Percentile{"max", 1}};
 constexpr int kBarWidth = 40;
 
-[[nodiscard]] std::string_view name_of(ExchangeKind kind) {
-  switch (kind) {
-    case ExchangeKind::send:
-      return "send";
-    case ExchangeKind::write:
-      return "write";
-    case ExchangeKind::read:
-      return "read";
-    case ExchangeKind::fetch_add:
-      return "fetch_add";
-    case ExchangeKind::compare_swap:
-      return "compare_swap";
-    case ExchangeKind::flush:
-      return "flush";
-    case ExchangeKind::datagram:
-      return "ud";
-  }
-  return "";
-}
-
 [[nodiscard]] double microseconds(Duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-[[nodiscard]] Duration latency_at(const runtime::LatencyHistogram& latency, double share) {
-  if (latency.count() == 0) return Duration{0};
-  return share == 0 ? latency.min() : latency.percentile(share);
 }
 
 void print_json(const ExchangeOptions& options, const ExchangeResult& result) {
@@ -91,6 +66,31 @@ void print_histogram(const runtime::LatencyHistogram& latency) {
 }
 
 }  // namespace
+
+std::string_view name_of(ExchangeKind kind) {
+  switch (kind) {
+    case ExchangeKind::send:
+      return "send";
+    case ExchangeKind::write:
+      return "write";
+    case ExchangeKind::read:
+      return "read";
+    case ExchangeKind::fetch_add:
+      return "fetch_add";
+    case ExchangeKind::compare_swap:
+      return "compare_swap";
+    case ExchangeKind::flush:
+      return "flush";
+    case ExchangeKind::datagram:
+      return "ud";
+  }
+  return "";
+}
+
+Duration latency_at(const runtime::LatencyHistogram& latency, double share) {
+  if (latency.count() == 0) return Duration{0};
+  return share == 0 ? latency.min() : latency.percentile(share);
+}
 
 void print_exchange(const ExchangeOptions& options, const ExchangeResult& result, bool json) {
   if (json) {

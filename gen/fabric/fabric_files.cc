@@ -6,12 +6,11 @@
 #include <iterator>
 
 #include "command_line/number_text.h"
+#include "gen/fabric/fabric_summary.h"
 
 namespace roce::gen {
 
 namespace {
-
-constexpr std::uint8_t kPriorities = 8;
 
 [[nodiscard]] Outcome<void> outcome_of_link(const link::Result<void>& result) {
   if (!result) return failed(result.error().message);

@@ -112,7 +112,7 @@ using fabric::Fabric;
   for (fabric::PortId port = 0; port < fabric.ports(); ++port) {
     const fabric::PortCounters& counters = fabric.counters(port);
     Json paused = Json::array();
-    for (std::uint8_t priority = 0; priority < 8; ++priority)
+    for (std::uint8_t priority = 0; priority < kPriorities; ++priority)
       paused.push_back(fabric.paused_time(port, priority).count());
     list.push_back({{"port", fabric.name_of(port)},
                     {"frames", counters.frames},

@@ -2,7 +2,6 @@
 #include "gen/fabric/fabric_summary.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace roce::gen {
 
@@ -61,14 +60,16 @@ void add(Sum& sum, const fabric::Fabric& fabric, std::uint32_t flow) {
 
 }  // namespace
 
+Duration paused_time(const fabric::Fabric& fabric, fabric::PortId port) {
+  Duration paused{};
+  for (std::uint8_t priority = 0; priority < kPriorities; ++priority) paused += fabric.paused_time(port, priority);
+  return paused;
+}
+
 std::optional<Percentiles> percentiles_of(std::vector<double> values) {
   if (values.empty()) return std::nullopt;
   std::ranges::sort(values);
-  const auto at = [&values](double share) {
-    const double rank = std::ceil(share * static_cast<double>(values.size()));
-    return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
-  };
-  return Percentiles{at(0.5), at(0.95), at(0.99), values.back()};
+  return Percentiles{at_share(values, 0.5), at_share(values, 0.95), at_share(values, 0.99), values.back()};
 }
 
 std::vector<WorkloadSummary> summarize_workloads(const fabric::Fabric& fabric, std::size_t workloads) {
@@ -90,7 +91,7 @@ NetworkSummary summarize_network(const fabric::Fabric& fabric) {
   }
   for (fabric::PortId port = 0; port < fabric.ports(); ++port) {
     Duration& paused = fabric.topology().is_host(fabric.node_of(port)) ? summary.host_paused : summary.switch_paused;
-    for (std::uint8_t priority = 0; priority < 8; ++priority) paused += fabric.paused_time(port, priority);
+    paused += paused_time(fabric, port);
     if (fabric.counters(port).longest_queue <= summary.longest_queue) continue;
     summary.longest_queue = fabric.counters(port).longest_queue;
     summary.longest_queue_at = port;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -8,6 +10,17 @@
 #include "roce/fabric/fabric.h"
 
 namespace roce::gen {
+
+inline constexpr std::uint8_t kPriorities = 8;
+/// Returns how long all priorities of a port were paused so far, added up.
+[[nodiscard]] Duration paused_time(const fabric::Fabric& fabric, fabric::PortId port);
+
+/// Returns the value at a share (0 to 1) of values in order, of which there is at least one, by the nearest rank.
+template <typename Value>
+[[nodiscard]] Value at_share(const std::vector<Value>& sorted, double share) {
+  const double rank = std::ceil(share * static_cast<double>(sorted.size()));
+  return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+}
 
 /// Percentiles of values, by the nearest rank.
 struct Percentiles {

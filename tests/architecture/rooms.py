@@ -70,7 +70,7 @@ ROOMS = {
     "files": _room("roce/link"),
     "columns": Room(frozenset(), frozenset(["tl/expected.hpp"])),
     "text": _room("roce/wire"),
-    "page": _room(),
+    "page": _room("roce/link"),
     "packet_text": _room("roce/wire text"),
     "perftest": _room("roce/live roce/wire"),
     "runtime": _room("roce/wire command_line text"),
@@ -95,13 +95,13 @@ ROOMS = {
     "gen/perftest": _room("roce/live roce/transport roce/wire command_line perftest runtime gen/handshake"),
     "gen/pingpong": _room("roce/live roce/transport command_line perftest"),
     "gen/librdmacm": _room("roce/cm roce/live roce/transport roce/wire command_line options runtime"),
-    "gen/exchange": _room("roce/live roce/port roce/transport command_line options runtime"),
+    "gen/exchange": _room("roce/live roce/port roce/transport command_line options page runtime text"),
     "gen/frames": _room("roce/link roce/live roce/port roce/wire command_line metrics packet_text runtime "
                         "text yaml"),
-    "gen/fabric": _room("roce/congestion roce/fabric roce/link roce/transport roce/wire command_line text yaml"),
+    "gen/fabric": _room("roce/congestion roce/fabric roce/link roce/transport roce/wire command_line page text yaml"),
     "gen/relay": _room("roce/impair roce/json_input roce/link roce/live roce/wire command_line runtime"),
     "gen/peer": _room("roce/live command_line"),
-    "gen/commands": _room("roce/link roce/live roce/port command_line files metrics options runtime text yaml "
+    "gen/commands": _room("roce/link roce/live roce/port command_line files metrics options page runtime text yaml "
                           "gen/exchange gen/fabric gen/frames gen/handshake gen/librdmacm gen/peer gen/perftest gen/pingpong gen/relay"),
     "gen": _room("command_line files gen/commands"),
 
