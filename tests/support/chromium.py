@@ -119,8 +119,15 @@ class Chromium:
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=0 if kind == "mouseReleased" else 1, clickCount=1)
             self.settle()
 
-    def picture(self, path, whole=True):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+    def picture(self, path, whole=True, first=None, last=None):
+        """The page, or the part from one element to another, by their selectors."""
+        part = {}
+        if first is not None:
+            top, bottom, width = self.run(f"(() => {{ const at = name => document.querySelector(name).getBoundingClientRect();"
+                                          f"return [at({json.dumps(first)}).top + scrollY, at({json.dumps(last or first)}).bottom + scrollY,"
+                                          "document.documentElement.clientWidth]; })()")
+            part = {"clip": {"x": 0, "y": max(0, top - 16), "width": width, "height": bottom - top + 32, "scale": 1}}
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **part)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 

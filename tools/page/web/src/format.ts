@@ -56,8 +56,10 @@ export function percent(part: number): string {
 
 /** Seconds with as many decimal places as tell apart times that are `step` seconds from each other. */
 export function seconds(value: number, step = 1e-6): string {
-  const places = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step))));
-  return value.toFixed(places);
+  const least = Math.max(0, Math.ceil(-Math.log10(step)));
+  // Steps of 2.5 ms need a place more than those of 2 ms.
+  const isWhole = Math.abs(step * 10 ** least - Math.round(step * 10 ** least)) < 1e-6;
+  return value.toFixed(Math.min(9, isWhole ? least : least + 1));
 }
 
 export function counted(value: number, one: string, many: string): string {

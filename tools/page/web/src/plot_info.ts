@@ -22,7 +22,7 @@ const kInfos: PlotInfo[] = [
   { name: "rnr", title: "RNR NAK", colour: "--rnr", one: "RNR NAK", many: "RNR NAKs" },
   { name: "ce", title: "Marked (CE)", colour: "--ce", one: "packet marked", many: "packets marked" },
   { name: "cnp", title: "CNP", colour: "--cnp", one: "CNP", many: "CNPs" },
-  { name: "queue", title: "Longest queue", colour: "--latency", one: "", many: "" },
+  { name: "queue", title: "Longest queue, with the frame that leaves", colour: "--latency", one: "", many: "" },
   { name: "dropped", title: "Dropped", colour: "--lost", one: "packet dropped", many: "packets dropped" },
   { name: "ports_paused", title: "Ports that were paused", colour: "--pause", one: "port", many: "ports" },
 ];

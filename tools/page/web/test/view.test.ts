@@ -49,6 +49,8 @@ test("quantities have three digits and a unit", () => {
   assert.equal(format.shortCount(12_000), "12.0 k");
   assert.equal(format.counted(1, "packet", "packets"), "1 packet");
   assert.equal(format.seconds(0.5, 0.01), "0.50");
+  assert.equal(format.seconds(0.0225, 0.0025), "0.0225");
+  assert.equal(format.seconds(0.022, 0.002), "0.022");
 });
 
 test("what is on the screen is told first, and the rest once, after it", () => {
