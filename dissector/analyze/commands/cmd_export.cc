@@ -40,6 +40,7 @@ struct ExportOptions {
   ExportFormat format = ExportFormat::parquet;
   bool schema = false;
   bool sql = false;
+  std::string cluster;
 };
 
 std::vector<std::string> split(std::string_view list) {
@@ -155,12 +156,19 @@ std::optional<std::string> find_mistake(const ExportOptions& options, std::size_
   return std::nullopt;
 }
 
+bool is_cluster_name(std::string_view name) {
+  return std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  });
+}
+
 ExitCode show_schema(const ExportOptions& options, const std::vector<const TableInfo*>& tables) {
   AnalysisSession session{options.common};
   session.prepare_output();
   text::TextBuffer& out = session.output().buffer();
   if (options.sql) {
-    append_schema_sql(out, tables);
+    append_schema_sql(out, tables, options.cluster);
   } else if (options.common.json) {
     append_schema_json(out, tables);
   } else {
@@ -205,6 +213,10 @@ ExitCode run_export(ExportOptions options) {
   }
   const auto tables = find_tables(options.tables.empty() ? "all" : options.tables);
   if (!tables) return refuse(tables.error());
+  if (!is_cluster_name(options.cluster)) {
+    return refuse({ExitCode::usage, fmt::format("--cluster takes a name of letters, digits, '_', '-' and '.', not '{}'",
+                                                options.cluster)});
+  }
   if (shows_schema) return show_schema(options, *tables);
   if (const auto mistake = find_mistake(options, tables->size())) return refuse({ExitCode::usage, *mistake});
   if (const auto columns = find_columns(*tables->front(), options.columns); !columns) return refuse(columns.error());
@@ -263,7 +275,13 @@ void add_export(command_line::Program& program, ExitCode& code) {
       .capture_default_str()
       .type_name("DURATION");
   command.add_flag("--schema", options->schema, "Only print the columns (with --json for programs)");
-  command.add_flag("--sql", options->sql, "Only print the statements that make the tables in ClickHouse");
+  const command_line::Option sql =
+      command.add_flag("--sql", options->sql, "Only print the statements that make the tables in ClickHouse");
+  command
+      .add_option("--cluster", options->cluster,
+                  "Print them for each server of this ClickHouse cluster: tables that are spread over all of them")
+      .type_name("NAME")
+      .needs(sql);
   command.footer(std::string{kExamples});
   command.callback([options, &code] { code = run_export(*options); });
 }

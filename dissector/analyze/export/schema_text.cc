@@ -42,16 +42,22 @@ void append_schema_json(text::TextBuffer& out, std::span<const TableInfo* const>
   }
 }
 
-void append_schema_sql(text::TextBuffer& out, std::span<const TableInfo* const> tables) {
+void append_schema_sql(text::TextBuffer& out, std::span<const TableInfo* const> tables, std::string_view cluster) {
   for (const TableInfo* info : tables) {
     std::string columns;
     for (const columns::Column& column : info->columns) {
       columns += fmt::format("{}\n  `{}` {}", columns.empty() ? "" : ",", column.name, clickhouse_type(column));
     }
     // Old versions take no NULL in a key, and no backquotes are needed around the names of keys.
+    const std::string own = fmt::format("{}{}", info->name, cluster.empty() ? "" : "_here");
+    text::append(
+        out, fmt::format("CREATE TABLE {} ({}\n) ENGINE = MergeTree PARTITION BY (run, point) ORDER BY point;\n", own,
+                         columns));
+    if (cluster.empty()) continue;
+    // By row: most captures have few points and few connections, which would go to one server.
     text::append(out,
-                 fmt::format("CREATE TABLE {} ({}\n) ENGINE = MergeTree PARTITION BY (run, point) ORDER BY point;\n",
-                             info->name, columns));
+                 fmt::format("CREATE TABLE {} AS {} ENGINE = Distributed('{}', currentDatabase(), '{}', rand());\n",
+                             info->name, own, cluster, own));
   }
 }
 

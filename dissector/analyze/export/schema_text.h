@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "analyze/export/tables.h"
 #include "text/text_buffer.h"
@@ -15,7 +16,8 @@ void append_schema_text(text::TextBuffer& out, std::span<const TableInfo* const>
                         const text::TextTable::Layout& layout);
 /// Appends one line of JSON for each column.
 void append_schema_json(text::TextBuffer& out, std::span<const TableInfo* const> tables);
-/// Appends the statements that make the tables in ClickHouse.
-void append_schema_sql(text::TextBuffer& out, std::span<const TableInfo* const> tables);
+/// Appends the statements that make the tables in ClickHouse. With a `cluster` (letters, digits, `_`, `-` and `.`),
+/// those for each of its servers: a table `NAME_here` of its own rows, and `NAME`, which is spread over all of them.
+void append_schema_sql(text::TextBuffer& out, std::span<const TableInfo* const> tables, std::string_view cluster);
 
 }  // namespace roce::analyze

@@ -19,10 +19,13 @@ CONFIG = """<yandex>
   <default_profile>default</default_profile>
   <default_database>default</default_database>
   <mark_cache_size>5368709120</mark_cache_size>
+  <remote_servers><roce>{shards}</roce></remote_servers>
 </yandex>
 """
 USERS = """<yandex>
-  <profiles><default/></profiles>
+  <profiles><default>
+    <insert_distributed_sync>1</insert_distributed_sync><distributed_product_mode>global</distributed_product_mode>
+  </default></profiles>
   <quotas><default/></quotas>
   <users><default>
     <password></password><profile>default</profile><quota>default</quota><networks><ip>127.0.0.1</ip></networks>
@@ -35,15 +38,29 @@ def is_there():
     return shutil.which("clickhouse-server") is not None and shutil.which("clickhouse-client") is not None
 
 
+SHARD = "<shard><replica><host>127.0.0.1</host><port>{}</port></replica></shard>"
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
 class ClickHouse:
-    def __init__(self, folder):
+    """A server; `ports`: those of all servers of the cluster `roce`, of which the first is its own."""
+
+    def __init__(self, folder, ports=None):
         folder = pathlib.Path(folder)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        ports = ports or free_ports(1)
+        self.port = ports[0]
         for name in ("data", "tmp"):
             (folder / name).mkdir(parents=True)
-        (folder / "config.xml").write_text(CONFIG.format(folder=folder, port=self.port), encoding="utf-8")
+        (folder / "config.xml").write_text(CONFIG.format(folder=folder, port=self.port, shards="".join(map(SHARD.format, sorted(ports)))), encoding="utf-8")
         (folder / "users.xml").write_text(USERS, encoding="utf-8")
         self.log = open(folder / "output", "wb")
         self.server = subprocess.Popen(["clickhouse-server", f"--config-file={folder}/config.xml"], stdin=subprocess.DEVNULL,

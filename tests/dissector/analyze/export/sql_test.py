@@ -2,12 +2,13 @@
 """The questions of docs/sql.md, asked to DuckDB (Parquet) and ClickHouse (Native): both answer the same, and some answers are
 those of the NDJSON and of the commands that list the same things.
 
-    sql_test.py duckdb|clickhouse ROCE_ANALYZE SOURCE FOLDER_FOR_JUDGES [-- unittest arguments]
+    sql_test.py duckdb|clickhouse|cluster ROCE_ANALYZE SOURCE FOLDER_FOR_JUDGES [-- unittest arguments]
 
-`duckdb` compares its answers with the rows, `clickhouse` those of ClickHouse with DuckDB's. Exits with 77 if one is missing."""
+`duckdb` compares its answers with the rows, `clickhouse` those of ClickHouse with DuckDB's, `cluster` those of two servers. Exits with 77 if one is missing."""
 
 import collections
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -129,14 +130,87 @@ class ClickHouseTest(Asked):
                 self.assertEqual([alike(row) for row in self.answers[number]], [alike(row) for row in server.ask(statement)])
 
 
+class ClusterTest(Asked):
+    """Two servers, and tables that are spread over both."""
+
+    def setUp(self):
+        ports = clickhouse.free_ports(2)
+        self.servers = []
+        for own in (ports, ports[::-1]):
+            folder = tempfile.TemporaryDirectory()
+            self.addCleanup(folder.cleanup)
+            self.servers.append(clickhouse.ClickHouse(folder.name, own))
+            self.addCleanup(self.servers[-1].close)
+        for server in self.servers:
+            for statement in self.export("--sql", "--cluster", "roce").decode().split(";\n"):
+                if statement.strip():
+                    server.run(statement)
+
+    def load(self, table, *arguments, most=None):
+        """Loads a table through the first server; only so many bytes of it, if the load is to die."""
+        with subprocess.Popen([self.program, "export", table, "--format", "native", *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as export:
+            if most is None:
+                self.servers[0].run(f"INSERT INTO {table} FORMAT Native", stdin=export.stdout)
+                return
+            part = export.stdout.read(most)
+            export.kill()
+            with tempfile.TemporaryFile() as died:
+                died.write(part)
+                died.seek(0)
+                with self.assertRaises(AssertionError):
+                    self.servers[0].run(f"INSERT INTO {table} FORMAT Native", stdin=died)
+
+    def count(self, table):
+        """The rows that either server tells of all, and those that each has itself."""
+        own = [server.ask(f"SELECT count(*) AS n FROM {table}_here")[0]["n"] for server in self.servers]
+        for server in self.servers:
+            self.assertEqual(sum(own), server.ask(f"SELECT count(*) AS n FROM {table}")[0]["n"])
+        return own
+
+    def test_both_answer_as_duckdb_does(self):
+        for table in TABLES:
+            self.load(table, *self.captures)
+            own = self.count(table)
+            self.assertEqual(len(self.rows(table)), sum(own))
+            if sum(own) > 100:
+                self.assertGreater(min(own), sum(own) / 4, table)
+        for number, statement in self.questions.items():
+            for server in self.servers:
+                with self.subTest(question=number, server=server.port):
+                    self.assertEqual([alike(row) for row in self.answers[number]], [alike(row) for row in server.ask(statement)])
+
+    def test_a_load_that_dies_and_is_repeated_leaves_no_row_twice(self):
+        """Runs of one capture: so many that there are ROCE_SQL_EVENTS events, of ROCE_SQL_CAPTURE."""
+        capture = os.environ.get("ROCE_SQL_CAPTURE", self.captures[0])
+        rows = self.export("events", "--format", "ndjson", capture)
+        each = rows.count(b"\n")
+        partition = f"('run 1', '{json.loads(rows[:rows.index(b'}') + 1])['point']}')"
+        runs = max(3, -(-int(os.environ.get("ROCE_SQL_EVENTS", "0")) // each))
+        whole = len(self.export("events", "--format", "native", capture))
+        for run in range(runs):
+            self.load("events", "--run", f"run {run}", capture)
+        before = sum(self.count("events"))
+        self.assertEqual(runs * each, before)
+        for server in self.servers:
+            server.run(f"ALTER TABLE events_here DROP PARTITION {partition}")
+        self.assertEqual(before - each, sum(self.count("events")))
+        self.load("events", "--run", "run 1", capture, most=whole * 2 // 3)
+        for server in self.servers:
+            server.run(f"ALTER TABLE events_here DROP PARTITION {partition}")
+        self.load("events", "--run", "run 1", capture)
+        self.assertEqual(before, sum(self.count("events")))
+        print(f"{before} events in {runs} runs", file=sys.stderr)
+
+
 if __name__ == "__main__":
     engine, Asked.program, Asked.source, where = sys.argv[1:5]
     try:
         Asked.judges = Judges(where)
-        if engine == "clickhouse" and not clickhouse.is_there():
+        if engine != "duckdb" and not clickhouse.is_there():
             raise Missing("there is no ClickHouse")
     except Missing as missing:
         print(f"skipped: {missing}")
         sys.exit(77)
-    chosen = "ClickHouseTest" if engine == "clickhouse" else "DuckDbTest"
+    chosen = {"duckdb": "DuckDbTest", "clickhouse": "ClickHouseTest", "cluster": "ClusterTest"}[engine]
     unittest.main(argv=sys.argv[:1] + (sys.argv[6:] or [chosen]))
