@@ -45,7 +45,7 @@ std::string definition_levels(const Values& values) {
   if (known == rows || known == 0) {
     append_run(runs, known == 0 ? 0 : 1, rows, 1);
   } else {
-    append_runs(runs, std::vector<std::uint32_t>(values.present().begin(), values.present().end()), 1);
+    append_runs(runs, values.present(), 1);
   }
   std::string out;
   append_little_endian(out, runs.size(), 4);

@@ -31,7 +31,8 @@ void pack(std::string& out, std::span<const Number> values, unsigned bits) {
 
 constexpr std::size_t kGroup = 8;
 
-void append_packed_groups(std::string& out, std::span<const std::uint32_t> values, unsigned bits) {
+template <typename Number>
+void append_packed_groups(std::string& out, std::span<const Number> values, unsigned bits) {
   const std::size_t groups = (values.size() + kGroup - 1) / kGroup;
   append_varint(out, groups << 1U | 1U);
   const std::size_t begin = out.size();
@@ -39,11 +40,32 @@ void append_packed_groups(std::string& out, std::span<const std::uint32_t> value
   out.resize(begin + groups * bits, '\0');
 }
 
-std::size_t run_at(std::span<const std::uint32_t> values, std::size_t begin) {
-  const std::uint32_t value = values[begin];
-  std::size_t end = begin + 1;
-  while (end < values.size() && values[end] == value) ++end;
-  return end - begin;
+/// True if the values of a whole group are the same. Without a branch for each, so that they are compared at once.
+template <typename Number>
+bool is_one_value(const Number* group) {
+  Number difference = 0;
+  for (std::size_t i = 1; i < kGroup; ++i) difference = static_cast<Number>(difference | (group[i] ^ group[0]));
+  return difference == 0;
+}
+
+/// A run is worth its header from a whole group on, and groups begin at multiples of eight from the end of the last
+/// run.
+template <typename Number>
+void append_runs_of(std::string& out, std::span<const Number> values, unsigned bits) {
+  std::size_t packed = 0;  // the first value that no run has yet
+  std::size_t at = 0;
+  while (at + kGroup <= values.size()) {
+    if (!is_one_value(values.data() + at)) {
+      at += kGroup;
+      continue;
+    }
+    if (at != packed) append_packed_groups(out, values.subspan(packed, at - packed), bits);
+    packed = at + kGroup;
+    while (packed < values.size() && values[packed] == values[at]) ++packed;
+    append_run(out, values[at], packed - at, bits);
+    at = packed;
+  }
+  if (packed != values.size()) append_packed_groups(out, values.subspan(packed), bits);
 }
 
 constexpr std::size_t kBlock = 128;
@@ -95,24 +117,11 @@ void append_run(std::string& out, std::uint32_t value, std::size_t length, unsig
 }
 
 void append_runs(std::string& out, std::span<const std::uint32_t> values, unsigned bits) {
-  std::size_t packed = 0;  // the first value that no run has yet; groups begin at multiples of eight from here
-  std::size_t at = 0;
-  while (at < values.size()) {
-    std::size_t length = run_at(values, at);
-    // Packed groups are whole except at the end, so that a run lends values to the group before it.
-    const std::size_t lent = (kGroup - (at - packed) % kGroup) % kGroup;
-    if (length < lent + kGroup) {
-      at += length;
-      continue;
-    }
-    at += lent;
-    length -= lent;
-    if (at != packed) append_packed_groups(out, values.subspan(packed, at - packed), bits);
-    append_run(out, values[at], length, bits);
-    at += length;
-    packed = at;
-  }
-  if (packed != values.size()) append_packed_groups(out, values.subspan(packed), bits);
+  append_runs_of(out, values, bits);
+}
+
+void append_runs(std::string& out, std::span<const std::uint8_t> values, unsigned bits) {
+  append_runs_of(out, values, bits);
 }
 
 void append_deltas(std::string& out, std::span<const std::uint64_t> values, std::size_t width) {

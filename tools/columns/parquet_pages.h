@@ -14,6 +14,7 @@ namespace roce::columns {
 
 /// Appends numbers of `bits` bits (0 to 32) as runs of equal ones and packed groups of eight (RLE).
 void append_runs(std::string& out, std::span<const std::uint32_t> values, unsigned bits);
+void append_runs(std::string& out, std::span<const std::uint8_t> values, unsigned bits);
 
 /// Appends one such run.
 void append_run(std::string& out, std::uint32_t value, std::size_t length, unsigned bits);

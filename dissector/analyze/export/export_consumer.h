@@ -41,7 +41,9 @@ class ExportConsumer final : public AnalysisConsumer {
   void finish(const AnalysisResult& result);
 
  private:
-  static constexpr std::size_t kPending = 64;
+  /// Each row has a place in 44 columns, which are far from each other: of fewer rows at once none of their cache lines
+  /// would have been fetched ahead.
+  static constexpr std::size_t kPending = 256;
 
   void add_packet(const AnalysedPacket& packet);
   void add_datagram(const AnalysedPacket& packet);
