@@ -16,7 +16,6 @@
 #include "gen/fabric/fabric_files.h"
 #include "gen/fabric/fabric_page.h"
 #include "gen/fabric/fabric_report.h"
-#include "page/page.h"
 #include "page/page_file.h"
 #include "text/human_units.h"
 #include "yaml/yaml_input.h"
@@ -85,14 +84,10 @@ struct Outputs {
     if (!samples) return tl::unexpected(samples.error());
     outputs.flows.emplace(std::move(*samples));
   }
-  if (!options.report.empty()) {
-    if (const auto why = page::why_unavailable()) return cannot(std::string{*why});
-    if (options.report == "-") return cannot("--report takes the name of a file: standard output has the result");
-    tl::expected<page::PageFile, std::string> file = page::PageFile::create(options.report);
-    if (!file) return failed(file.error());
-    outputs.report = std::move(*file);
-    outputs.series.emplace();
-  }
+  Outcome<std::optional<page::PageFile>> report = page::open_report(options.report);
+  if (!report) return tl::unexpected(report.error());
+  outputs.report = std::move(*report);
+  if (outputs.report) outputs.series.emplace();
   return outputs;
 }
 

@@ -18,7 +18,6 @@
 #include "gen/exchange/exchange_report.h"
 #include "gen/exchange/sharded_exchange.h"
 #include "options/written_files.h"
-#include "page/page.h"
 #include "page/page_file.h"
 #include "roce/live/control_client.h"
 #include "roce/live/control_target.h"
@@ -30,16 +29,6 @@ namespace roce::gen {
 namespace {
 
 constexpr std::uint32_t kLargestMessage = 1U << 30;
-
-/// Begins the file of --report, if there is one.
-[[nodiscard]] Outcome<std::optional<page::PageFile>> open_report(const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  if (const auto why = page::why_unavailable()) return cannot(std::string{*why});
-  if (path == "-") return cannot("--report takes the name of a file: standard output has the result");
-  tl::expected<page::PageFile, std::string> file = page::PageFile::create(path);
-  if (!file) return failed(file.error());
-  return std::move(*file);
-}
 
 [[nodiscard]] std::optional<std::uint32_t> parse_size(const std::string& text) {
   char* end = nullptr;
@@ -91,7 +80,7 @@ constexpr std::uint32_t kLargestMessage = 1U << 30;
   std::vector<files::FileUse> written = options::written_files(command.endpoint);
   written.push_back({"--report", command.report});
   if (const auto conflict = files::find_conflict(read, written)) return cannot(*conflict);
-  Outcome<std::optional<page::PageFile>> report = open_report(command.report);
+  Outcome<std::optional<page::PageFile>> report = page::open_report(command.report);
   if (!report) return tl::unexpected(report.error());
   const live::Result<live::ControlAddress> address = live::control_target(command.target, command.token_file);
   if (!address) return tl::unexpected(address.error());

@@ -70,7 +70,7 @@ ROOMS = {
     "files": _room("roce/link"),
     "columns": Room(frozenset(), frozenset(["tl/expected.hpp"])),
     "text": _room("roce/wire"),
-    "page": _room("roce/link"),
+    "page": _room("roce/link command_line"),
     "packet_text": _room("roce/wire text"),
     "perftest": _room("roce/live roce/wire"),
     "runtime": _room("roce/wire command_line text"),

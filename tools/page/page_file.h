@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "command_line/outcome.h"
 #include "roce/link/output_file.h"
 
 namespace roce::page {
@@ -23,5 +25,9 @@ class PageFile {
 
   link::OutputFile file_;
 };
+
+/// Begins the file of `--report`; nothing for an empty path. Failures: this build has no pages, or the path is `-`
+/// (wrong command line); the file cannot be written.
+[[nodiscard]] Outcome<std::optional<PageFile>> open_report(const std::string& path);
 
 }  // namespace roce::page
