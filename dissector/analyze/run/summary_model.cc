@@ -117,7 +117,7 @@ Statement about_nothing_wrong(const VerdictTotals& verdicts) {
 }
 
 /// Adds what each capture point saw. A point that saw nothing wrong is only named.
-void add_points(const AnalysisResult& result, std::map<std::uint16_t, Streams> points, const PauseStorms& storms,
+void add_points(const AnalysisResult& result, std::map<std::uint16_t, Streams>&& points, const PauseStorms& storms,
                 Summary& summary) {
   constexpr std::size_t kNamed = 5;
   std::vector<std::string> clean;
