@@ -204,14 +204,17 @@ class Matcher {
                                   : std::abs(packets[other].time_ns - packets[index].time_ns);
       };
       const bool is_before = distance(before) <= distance(behind[i]);
-      const std::uint32_t original = is_before ? before : behind[i];
-      if (original == kNoPacket || (distance(original) > kCopyWithin && packets[index].ip_id == 0)) continue;
-      if (is_before) {
-        own[index] = {original, MatchKind::copy};
+      const std::uint32_t nearest = is_before ? before : behind[i];
+      if (nearest == kNoPacket || (distance(nearest) > kCopyWithin && packets[index].ip_id == 0)) continue;
+      if (!is_matched(nearest)) {
+        // An earlier copy has taken its match.
+        own[index] = {own[nearest].other, MatchKind::copy};
+      } else if (is_before) {
+        own[index] = {nearest, MatchKind::copy};
       } else {
-        own[index] = own[original];
+        own[index] = own[nearest];
         others[own[index].other].other = index;
-        own[original] = {index, MatchKind::copy};
+        own[nearest] = {index, MatchKind::copy};
         before = index;
       }
     }

@@ -103,6 +103,23 @@ TEST_F(CaptureMatchTest, TheFirstOfTheCopiesIsTheOriginal) {
   EXPECT_EQ(found.b[first + 1].other, first);
 }
 
+TEST_F(CaptureMatchTest, OfSeveralCopiesTheFirstIsTheOriginal) {
+  // The delay of the last one is the usual one.
+  const std::size_t first = b_.packets.size();
+  sent(7, 200 * kMilli);
+  arrived(7, 200 * kMilli + kDelay - 900);
+  arrived(7, 200 * kMilli + kDelay - 300);
+  arrived(7, 200 * kMilli + kDelay);
+  const CaptureMatch found = match();
+  ASSERT_EQ(found.a.back().kind, MatchKind::same);
+  EXPECT_EQ(found.a.back().other, first);
+  EXPECT_EQ(found.b[first].kind, MatchKind::same);
+  for (const std::size_t copy : {first + 1, first + 2}) {
+    EXPECT_EQ(found.b[copy].kind, MatchKind::copy);
+    EXPECT_EQ(found.b[copy].other, first);
+  }
+}
+
 TEST_F(CaptureMatchTest, WhatOnlyBHasLongAfterIsNoCopyButWasMissedAtA) {
   sent(7, 200 * kMilli);
   arrived(7, 200 * kMilli + kDelay);
