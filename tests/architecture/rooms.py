@@ -138,6 +138,8 @@ ROOMS = {
                               "analyze/decode analyze/export analyze/filter analyze/input analyze/join analyze/names analyze/report analyze/run "
                               "analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
+    # roce-analyze-mpi: a program of its own, the only one with MPI.
+    "analyze/ranks": _room("roce/analysis command_line files text analyze/commands analyze/input analyze/report analyze/run analyze/session"),
 
     # A libibverbs.so.1 and a librdmacm.so.1 of our own, and roce-run, which puts them in front of programs.
     "verbs/report": _room(""),
@@ -188,6 +190,7 @@ LIBRARIES = (
     _library(r"(?:isa-l/\w+\.h|isa-l\.h|crc\.h)", "libroce/src/wire/icrc", "PkgConfig::ISAL"),
     _library(r"infiniband/\w+\.h", ("conform/agent/", "verbs/ibverbs/", "verbs/rdmacm/"), "PkgConfig::IBVERBS"),
     _library(r"rdma/\w+\.h", ("conform/agent/", "verbs/rdmacm/"), "PkgConfig::RDMACM"),
+    _library(r"mpi\.h", "dissector/analyze/ranks/", "MPI::MPI_CXX"),
     WIRESHARK,
 )
 

@@ -73,6 +73,12 @@ class EventsConsumer final : public AnalysisConsumer {
     points_ = SeenPoints{state.points};
     start_ns_ = state.start_ns;
   }
+  void on_gathered(const GatheredRun& run) override {
+    for (const analysis::StreamSummary& stream : run.known_ends) ends_.learn(stream);
+    files_ = SeenFiles{run.result.files};
+    points_ = SeenPoints{run.result.points};
+    start_ns_ = run.start_ns;
+  }
   void on_packet(const AnalysedPacket& packet) override {
     ends_.learn(packet);
     files_.learn(packet.file);
@@ -163,9 +169,10 @@ ExitCode run_events(const EventsOptions& options) {
 
 }  // namespace
 
-void add_events(command_line::Program& program, ExitCode& code) {
+void add_events(command_line::Program& program, ExitCode& code, AnalysisEngine* engine) {
   command_line::Command command = program.add_subcommand("events", "One row a verdict, in the order of the packets");
   const auto options = std::make_shared<EventsOptions>();
+  options->common.engine = engine;
   add_common_options(command, options->common);
   add_list_options(command, options->common);
   add_carry_options(command, options->common);

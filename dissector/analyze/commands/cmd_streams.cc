@@ -202,10 +202,11 @@ ExitCode run_streams(const StreamsOptions& options) {
 
 }  // namespace
 
-void add_streams(command_line::Program& program, ExitCode& code) {
+void add_streams(command_line::Program& program, ExitCode& code, AnalysisEngine* engine) {
   command_line::Command command =
       program.add_subcommand("streams", "One row a stream (a connection, or a flow of datagrams)");
   const auto options = std::make_shared<StreamsOptions>();
+  options->common.engine = engine;
   add_common_options(command, options->common);
   add_list_options(command, options->common);
   add_carry_options(command, options->common);

@@ -174,6 +174,10 @@ ExitCode run_summary(const SummaryOptions& options) {
     report(*why);
     return ExitCode::usage;
   }
+  if (options.common.engine != nullptr && options.common.stream) {
+    report("ranks do not share the packets of one stream: use roce-analyze --stream, or ask streams");
+    return ExitCode::usage;
+  }
   const bool follows = options.common.follow || !options.common.interface.empty();
   if (follows && (has_report || options.quick || !options.common.filter.empty() || options.common.stream)) {
     report("--follow shows all there is so far, as text: leave out --report, --quick, -Y and --stream");
@@ -223,10 +227,11 @@ ExitCode run_summary(const SummaryOptions& options) {
 
 }  // namespace
 
-void add_summary(command_line::Program& program, ExitCode& code) {
+void add_summary(command_line::Program& program, ExitCode& code, AnalysisEngine* engine) {
   command_line::Command command =
       program.add_subcommand("summary", "What is in these files, and what is wrong (the default)");
   const auto options = std::make_shared<SummaryOptions>();
+  options->common.engine = engine;
   add_common_options(command, options->common);
   add_filter_options(command, options->common);
   add_carry_options(command, options->common);

@@ -80,6 +80,16 @@ std::array<Gid, 2> StreamEnds::ends(std::uint32_t stream, std::uint8_t direction
   return direction == 0 ? ends.addresses : std::array{ends.addresses[1], ends.addresses[0]};
 }
 
+std::vector<analysis::StreamSummary> StreamEnds::all() const {
+  std::vector<analysis::StreamSummary> all(streams_.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].stream = static_cast<std::uint32_t>(i);
+    all[i].ends = streams_[i].addresses;
+    for (std::size_t end = 0; end < 2; ++end) all[i].qpns[end] = streams_[i].end(end).qpn;
+  }
+  return all;
+}
+
 std::string StreamEnds::text(std::uint32_t stream, std::uint8_t direction, const Names& names,
                              text::Charset charset) const {
   if (stream >= streams_.size()) return {};

@@ -43,6 +43,8 @@ class StreamEnds {
 
   /// Returns sender and receiver of one direction of a stream; the unspecified address if unknown.
   [[nodiscard]] std::array<Gid, 2> ends(std::uint32_t stream, std::uint8_t direction) const;
+  /// Returns what is known of all streams, by number: their numbers, ends and QPNs, from which `learn` learns the same.
+  [[nodiscard]] std::vector<analysis::StreamSummary> all() const;
   /// `192.0.2.1 → 192.0.2.2 0x12`; empty if unknown.
   [[nodiscard]] std::string text(std::uint32_t stream, std::uint8_t direction, const Names& names,
                                  text::Charset charset) const;

@@ -9,6 +9,7 @@
 #include "analyze/input/frame_info.h"
 #include "analyze/run/parallel_run.h"
 #include "analyze/run/run_state.h"
+#include "analyze/run/work_share.h"
 #include "analyze/run/worker_threads.h"
 
 namespace roce::analyze {
@@ -42,6 +43,12 @@ class SerialRun final : public RunSoFar {
     const link::CaptureRecord& record = state_.intake.record();
     CaptureFile& file = state_.intake.file();
     const Packet whole = parse_frame(record.bytes, LinkType{record.link_type}, record.original_length);
+    const FrameShare shared =
+        share_of(state_.options.share, whole, state_.intake.time(), state_.intake.number(), state_.intake.point());
+    if (!shared.is_own) {
+      if (shared.of_other) static_cast<void>(state_.pause.observe(*shared.of_other));
+      return;
+    }
     const std::uint64_t unknown = state_.result.counts.unknown_link;
     if (!state_.result.counts.count_frame(whole, record.bytes.size())) {
       if (const auto notice = analysis::read_reach_notice(whole, state_.intake.time(), {state_.intake.number(), 0},

@@ -34,6 +34,7 @@ struct CarriedState;
 struct AnalysisResult;
 class AnalysisConsumer;
 class Following;
+struct WorkShare;
 
 /// A run that is not over.
 class RunSoFar {
@@ -47,6 +48,13 @@ class RunSoFar {
   [[nodiscard]] virtual AnalysisResult result(AnalysisConsumer& end) = 0;
 };
 
+/// What a run knows of its streams and files before it passes its findings, if other processes made them.
+struct GatheredRun {
+  const AnalysisResult& result;
+  std::optional<std::int64_t> start_ns;                 ///< time of the very first frame
+  std::span<const analysis::StreamSummary> known_ends;  ///< all streams, each with its number, `ends` and `qpns` alone
+};
+
 /// Receives the findings of an analysis, in the order in which they become known.
 class AnalysisConsumer {
  public:
@@ -57,6 +65,8 @@ class AnalysisConsumer {
 
   /// Called before everything else if the run continues an earlier one.
   virtual void go_on_from(const CarriedState& /*state*/) {}
+  /// Called before everything else if other processes followed the packets: `on_packet` will not be called.
+  virtual void on_gathered(const GatheredRun& /*run*/) {}
   virtual void on_packet(const AnalysedPacket& /*packet*/) {}
   /// Immediate verdicts follow their packet; retrospective ones come some packets after they have become certain.
   virtual void on_verdict(const analysis::Verdict& /*verdict*/) {}
@@ -86,6 +96,8 @@ struct AnalysisRunOptions {
   CarriedState* carry = nullptr;
   /// The input, instead of files, if it goes on while it is read; then one thread does the work. Null: files.
   Following* follow = nullptr;
+  /// The packets to follow and the frames to count, of a run that several processes share. Null: all.
+  const WorkShare* share = nullptr;
   unsigned threads = 0;  ///< maximum, if the consumer allows more than one thread; 0: one per processor
 };
 
@@ -107,8 +119,10 @@ struct AnalysisResult {
   bool has_bad_clock = false;        ///< the clock of a point went back by a second or more
   CaptureCounts counts;
   std::vector<analysis::StreamSummary> streams;
-  std::uint32_t streams_begun = 0;     ///< streams have the numbers before this one
-  std::uint64_t streams_left_out = 0;  ///< streams that ended in earlier runs and were not kept
+  std::uint32_t streams_begun = 0;         ///< streams have the numbers before this one
+  std::vector<analysis::PacketId> begins;  ///< `analysis::TrackerShards::begins`
+  std::optional<std::int64_t> start_ns;    ///< time of the very first frame
+  std::uint64_t streams_left_out = 0;      ///< streams that ended in earlier runs and were not kept
   /// Ended streams that are not in `streams` because more than `analysis::Limits::streams` ended: the least bad ones.
   std::uint64_t streams_unlisted = 0;
   std::uint64_t streams_not_asked_for = 0;  ///< ended streams that the consumer does not list

@@ -94,6 +94,7 @@ void CaptureIntake::finish() {
     for (const std::string& problem : options_.follow->problems()) fail(problem);
   }
   result_.points = points_.points();
+  result_.start_ns = start_ns_;
   result_.counts.clock_backwards = 0;
   for (const CapturePoint& point : result_.points) {
     result_.counts.clock_backwards += point.backwards;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -92,8 +93,9 @@ Bytes bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text.data(), text.size()});
 }
 
-/// Parses a saved state. Error: a sentence without the name of the file.
-tl::expected<CarriedState, std::string> parse(std::string_view text) {
+}  // namespace
+
+tl::expected<CarriedState, std::string> CarriedState::parse(std::string_view text) {
   const std::size_t first = text.find('\n');
   if (text.substr(0, first) != kFirstLine) {
     constexpr std::string_view kAnyVersion = kFirstLine.substr(0, kFirstLine.rfind(' '));
@@ -138,8 +140,6 @@ tl::expected<CarriedState, std::string> parse(std::string_view text) {
   return state;
 }
 
-}  // namespace
-
 tl::expected<CarriedState, std::string> CarriedState::load(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
   if (!file) return tl::unexpected(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
@@ -148,16 +148,24 @@ tl::expected<CarriedState, std::string> CarriedState::load(const std::string& pa
   return parse(text).map_error([&](const std::string& why) { return fmt::format("{}: {}", path, why); });
 }
 
-tl::expected<void, std::string> CarriedState::save(const std::string& path) const {
+std::string CarriedState::saved() const {
   const std::vector<std::byte> closed_bytes = analysis::save_streams(closed);
   // Names of files may contain invalid UTF-8, which is replaced.
-  const std::string head = fmt::format(
+  std::string all = fmt::format(
       "{}\n{}\n", kFirstLine, head_of(*this, closed_bytes.size()).dump(-1, ' ', true, json::error_handler_t::replace));
+  for (const Bytes part : {Bytes{trackers}, Bytes{pauses}, Bytes{closed_bytes}}) {
+    const std::size_t before = all.size();
+    all.resize(before + part.size());
+    std::transform(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(before),
+                   [](std::byte each) { return std::to_integer<char>(each); });
+  }
+  return all;
+}
+
+tl::expected<void, std::string> CarriedState::save(const std::string& path) const {
   link::Result<link::OutputFile> file = link::OutputFile::create(path);
   if (!file) return tl::unexpected(file.error().message);
-  for (const Bytes part : {bytes_of(head), Bytes{trackers}, Bytes{pauses}, Bytes{closed_bytes}}) {
-    if (const auto written = file->write(part); !written) return tl::unexpected(written.error().message);
-  }
+  if (const auto written = file->write(bytes_of(saved())); !written) return tl::unexpected(written.error().message);
   if (const auto ended = file->close(); !ended) return tl::unexpected(ended.error().message);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -46,6 +47,10 @@ struct CarriedState {
 
   /// Error: a sentence that names the file and the problem, and says what to do about a state of another version.
   [[nodiscard]] static tl::expected<CarriedState, std::string> load(const std::string& path);
+  /// Reads what `saved` returned. Error: as `load`, without the name of a file.
+  [[nodiscard]] static tl::expected<CarriedState, std::string> parse(std::string_view saved);
+  /// Returns the bytes of the file that `save` writes.
+  [[nodiscard]] std::string saved() const;
   /// Writes the file as a whole or not at all. Error: a sentence.
   [[nodiscard]] tl::expected<void, std::string> save(const std::string& path) const;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/run/run_state.h"
+#include "analyze/run/work_share.h"
 #include "analyze/run/worker_threads.h"
 
 namespace roce::analyze {
@@ -38,6 +39,7 @@ struct Batch {
   struct Piece {
     std::vector<analysis::Observation> observations;
     std::vector<analysis::ReachNotice> notices;
+    std::vector<std::size_t> of_others;  ///< indices of the observations that other processes follow, ascending
     std::vector<std::uint32_t> streams;  ///< stream of each observation, by the numbering of its shard
     std::array<std::vector<std::uint32_t>, TrackerShards::kShards> of_shard;  ///< indices of `observations`
     CaptureCounts counts;
@@ -58,6 +60,7 @@ struct Batch {
     is_decoded = false;
     for (Piece& piece : pieces) {
       piece.observations.clear();
+      piece.of_others.clear();
       piece.notices.clear();
       piece.streams.clear();
       for (std::vector<std::uint32_t>& indices : piece.of_shard) indices.clear();
@@ -66,8 +69,16 @@ struct Batch {
   }
 };
 
-void decode(const Frame& frame, Batch::Piece& piece) {
+void decode(const Frame& frame, const WorkShare* share, Batch::Piece& piece) {
   const Packet whole = parse_frame(frame.bytes, LinkType{frame.link_type}, frame.original_length);
+  const FrameShare shared = share_of(share, whole, frame.time, frame.number, frame.point);
+  if (!shared.is_own) {
+    if (!shared.of_other) return;
+    piece.of_others.push_back(piece.observations.size());
+    piece.observations.push_back(*shared.of_other);
+    piece.streams.push_back(analysis::kNoStream);
+    return;
+  }
   const std::uint64_t unknown = piece.counts.unknown_link;
   if (!piece.counts.count_frame(whole, frame.bytes.size())) {
     if (piece.counts.unknown_link != unknown) piece.unknown_link_type = frame.link_type;
@@ -85,10 +96,10 @@ void decode(const Frame& frame, Batch::Piece& piece) {
   });
 }
 
-void decode(Batch& batch, std::size_t index) {
+void decode(Batch& batch, std::size_t index, const WorkShare* share) {
   const std::size_t begin = batch.frames.size() * index / Batch::kPieces;
   const std::size_t end = batch.frames.size() * (index + 1) / Batch::kPieces;
-  for (std::size_t i = begin; i < end; ++i) decode(batch.frames[i], batch.pieces[index]);
+  for (std::size_t i = begin; i < end; ++i) decode(batch.frames[i], share, batch.pieces[index]);
 }
 
 class ParallelRun {
@@ -142,7 +153,7 @@ class ParallelRun {
       } else if (task == watching) {
         watch(following);
       } else {
-        decode(decoding, task - first_piece);
+        decode(decoding, task - first_piece, state_.options.share);
       }
     });
     if (busy != 0) {
@@ -166,7 +177,7 @@ class ParallelRun {
                         state_.intake.point(), state_.intake.time(), state_.intake.number()};
       bytes += record.bytes.size();
       if (decodes_at_once_) {
-        decode(frame, batch.pieces[0]);
+        decode(frame, state_.options.share, batch.pieces[0]);
       } else {
         batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
         batch.frames.push_back(frame);
@@ -188,8 +199,14 @@ class ParallelRun {
   // PFC and PAUSE frames concern the packets of all shards, so one task checks them all.
   void watch(const Batch& batch) {
     for (const Batch::Piece& piece : batch.pieces) {
+      auto next_other = piece.of_others.begin();
       for (std::size_t i = 0; i < piece.observations.size(); ++i) {
-        if (const auto breach = state_.pause.observe(piece.observations[i])) breaches_.push_back({&piece, i, *breach});
+        const auto breach = state_.pause.observe(piece.observations[i]);
+        if (next_other != piece.of_others.end() && *next_other == i) {
+          ++next_other;
+        } else if (breach) {
+          breaches_.push_back({&piece, i, *breach});
+        }
       }
       for (const analysis::ReachNotice& notice : piece.notices) state_.reach.observe(notice);
     }

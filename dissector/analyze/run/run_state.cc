@@ -64,6 +64,7 @@ AnalysisResult RunState::finish() {
   }
   result.evictions = shards.evictions();
   result.streams_begun = shards.streams_begun();
+  result.begins = shards.begins();
   pause.finish(result);
   result.neighbours = reach.neighbours();
   result.undelivered = reach.errors();

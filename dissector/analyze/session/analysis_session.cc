@@ -151,9 +151,12 @@ AnalysisSession::AnalysisSession(const AnalysisOptions& options)
 void AnalysisSession::prepare_output() {
   // Without the signal, a write reports that the reader has gone, which ends the run quietly.
   std::signal(SIGPIPE, SIG_IGN);
-  layout_.palette = text::choose_palette(options_.colour);
+  // mpirun gives a rank a terminal of its own, wherever it passes on what comes there.
+  const bool is_relayed = options_.engine != nullptr;
+  layout_.palette = text::choose_palette(
+      is_relayed && options_.colour == text::ColourWhen::automatic ? text::ColourWhen::never : options_.colour);
   layout_.charset = text::locale_charset();
-  layout_.width = text::terminal_width(STDOUT_FILENO);
+  layout_.width = is_relayed ? 0 : text::terminal_width(STDOUT_FILENO);
 }
 
 bool AnalysisSession::open() {
@@ -167,6 +170,7 @@ bool AnalysisSession::open() {
   if (options_.inputs.empty() && options_.points.empty() && options_.interface.empty()) {
     return refuse("which file? roce-analyze [COMMAND] FILE... (- is standard input; --help shows examples)");
   }
+  if (const auto why = options_.engine != nullptr ? why_not_shared() : std::nullopt) return refuse(*why);
   auto window = TimeWindow::make(options_.from, options_.to);
   if (!window) return refuse(window.error());
   window_ = *window;
@@ -238,11 +242,30 @@ bool AnalysisSession::open() {
           file.path == "-" ? "standard input" : file.path));
     }
   }
+  if (options_.engine != nullptr) {
+    for (const InputFile& file : inputs_.files) {
+      if (file.is_regular) continue;
+      return refuse(fmt::format("each rank reads all files, and '{}' can be read once: save it to a file first",
+                                file.path == "-" ? "standard input" : file.path));
+    }
+  }
   if (inputs_.files.empty() && inputs_.errors.empty()) {
     report("there is no capture file in what was given");
     code_ = ExitCode::failed;
   }
   return !inputs_.files.empty();
+}
+
+std::optional<std::string_view> AnalysisSession::why_not_shared() const {
+  if (!options_.filter.empty()) return "ranks do not share the packets that -Y asks for: use roce-analyze -Y";
+  if (options_.follow || !options_.interface.empty())
+    return "what is followed has one reader: use roce-analyze --follow";
+  if (!options_.after.empty() || !options_.carry.empty()) {
+    return "ranks keep no state for the next run: use roce-analyze --carry, or give all files at once";
+  }
+  if (!options_.report.empty()) return "the page needs every message in one process: use roce-analyze --report";
+  if (options_.most_frames != 0) return "a sample is too small to be shared: use roce-analyze --quick";
+  return std::nullopt;
 }
 
 bool AnalysisSession::open_followed() {
@@ -310,7 +333,8 @@ AnalysisResult AnalysisSession::run(AnalysisConsumer& consumer, const analysis::
   if (!options_.carry.empty()) options.carry = &carried_.emplace();
   AnalysisResult result;
   if (filter_.passes_everything()) {
-    result = run_analysis(inputs_.files, options, consumer);
+    result = options_.engine != nullptr ? options_.engine->run(inputs_.files, options, consumer)
+                                        : run_analysis(inputs_.files, options, consumer);
   } else {
     ChoosingConsumer choosing{*this, filter_.needs_later_facts() ? &facts : nullptr, consumer};
     result = run_analysis(inputs_.files, options, choosing);

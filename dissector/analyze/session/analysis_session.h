@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyze/input/following.h"
@@ -20,6 +22,18 @@ class Command;
 }
 
 namespace roce::analyze {
+
+/// Does the work of `run_analysis` in another way.
+class AnalysisEngine {
+ public:
+  AnalysisEngine() = default;
+  AnalysisEngine(const AnalysisEngine&) = delete;
+  AnalysisEngine& operator=(const AnalysisEngine&) = delete;
+  virtual ~AnalysisEngine() = default;
+  /// Passes to `consumer` what it knows before its findings, and its verdicts, in the order of one process.
+  [[nodiscard]] virtual AnalysisResult run(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
+                                           AnalysisConsumer& consumer) = 0;
+};
 
 /// The options that the commands for analysing captures have in common.
 struct AnalysisOptions {
@@ -41,7 +55,8 @@ struct AnalysisOptions {
   bool mixes_points = false;      ///< the command's output does not tell apart what different capture points saw
   std::uint64_t most_frames = 0;  ///< analyse at most this many frames; 0: all
   unsigned threads = 0;
-  bool follow = false;  ///< the input goes on while it is read
+  AnalysisEngine* engine = nullptr;  ///< does the work; null: this process alone. It reads the same files again
+  bool follow = false;               ///< the input goes on while it is read
   bool json = false;
   bool csv = false;
   text::ColourWhen colour = text::ColourWhen::automatic;
@@ -102,6 +117,7 @@ class AnalysisSession {
   friend class ChoosingConsumer;
 
   [[nodiscard]] bool open_followed();
+  [[nodiscard]] std::optional<std::string_view> why_not_shared() const;
   [[nodiscard]] AnalysisRunOptions run_options(const analysis::TrackerOptions& tracker);
 
   const AnalysisOptions& options_;

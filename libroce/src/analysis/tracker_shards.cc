@@ -23,7 +23,8 @@ void sort_by_number(std::vector<StreamSummary>& streams) {
 
 }  // namespace
 
-TrackerShards::TrackerShards(const TrackerOptions& options) : limit_(options.limits.streams) {
+TrackerShards::TrackerShards(const TrackerOptions& options)
+    : limit_(options.limits.streams), keeps_begins_(options.keep_begins) {
   TrackerOptions each = options;
   // A packet begins at most two streams: its own, and another one if its QPs are used again.
   each.limits.streams = limit_ + 2 * kBatchFrames;
@@ -31,22 +32,23 @@ TrackerShards::TrackerShards(const TrackerOptions& options) : limit_(options.lim
   for (std::size_t i = 0; i < kShards; ++i) shards_.emplace_back(each);
 }
 
-std::size_t TrackerShards::shard_of(const Observation& packet) {
+std::size_t TrackerShards::virtual_shard_of(const Observation& packet) {
   using Words = std::array<std::uint64_t, 2>;
+  constexpr unsigned kShift = 64 - std::bit_width(kVirtualShards - 1);
   const auto source = std::bit_cast<Words>(packet.source.octets);
   const auto destination = std::bit_cast<Words>(packet.destination.octets);
   // The sum does not depend on the order of the two addresses.
   const std::uint64_t sum =
       (source[0] + destination[0]) * 0x9E37'79B9'7F4A'7C15 + (source[1] + destination[1]) * 0xFF51'AFD7'ED55'8CCD;
   const std::uint64_t all = sum ^ packet.point;
-  return static_cast<std::size_t>((all ^ all >> 29U) * 0x9E37'79B9'7F4A'7C15 >> 60U);
+  return static_cast<std::size_t>((all ^ all >> 29U) * 0x9E37'79B9'7F4A'7C15 >> kShift);
 }
 
 const PacketAnalysis& TrackerShards::observe(const Observation& packet) {
   begin_batch(batch_of(packet.id));
   Shard& shard = shards_[shard_of(packet)];
   result_ = shard.tracker.observe(packet);
-  while (shard.numbers.size() < shard.tracker.streams_begun()) shard.numbers.push_back(next_stream_++);
+  while (shard.numbers.size() < shard.tracker.streams_begun()) number_next(shard, packet.id);
   result_.stream = number_of(shard, result_.stream);
   result_.absorbed = number_of(shard, result_.absorbed);
   if (!result_.verdicts.empty()) {
@@ -80,7 +82,7 @@ void TrackerShards::end_batch() {
     shard.begun.clear();
   }
   std::stable_sort(begun.begin(), begun.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [id, shard] : begun) shard->numbers.push_back(next_stream_++);
+  for (const auto& [id, shard] : begun) number_next(*shard, id);
   for (Shard& shard : shards_) {
     for (Verdict& verdict : shard.immediate) verdict.stream = number_of(shard, verdict.stream);
     move_to(shard.immediate, verdicts_);
@@ -146,6 +148,7 @@ tl::expected<void, StateError> TrackerShards::restore(Bytes state) {
   StateReader archive{state, kStateKind};
   TrackerShards restored;
   restored.limit_ = limit_;
+  restored.keeps_begins_ = keeps_begins_;
   archive(restored.next_stream_);
   archive(restored.batch_);
   for (std::size_t i = 0; i < kShards; ++i) {
@@ -170,6 +173,11 @@ Evictions TrackerShards::evictions() const {
     all.requests += shard.tracker.evictions().requests;
   }
   return all;
+}
+
+void TrackerShards::number_next(Shard& shard, PacketId begin) {
+  shard.numbers.push_back(next_stream_++);
+  if (keeps_begins_) begins_.push_back(begin);
 }
 
 // Takes over the verdicts, messages and answers of the shard's tracker.

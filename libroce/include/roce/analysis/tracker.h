@@ -66,6 +66,7 @@ struct TrackerOptions {
   bool keep_messages = true;     ///< messages are kept for `drain_messages`
   bool keep_first_ends = false;  ///< messages are also kept for `drain_first_ends`
   bool keep_answers = true;      ///< answers are kept for `drain_answers`
+  bool keep_begins = false;      ///< `TrackerShards::begins` knows the packets that began the streams
   Duration cnp_interval{};       ///< shortest time between two CNPs for one QP (CC-01); 0 unknown: CNPs are not judged
 };
 

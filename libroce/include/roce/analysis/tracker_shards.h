@@ -17,6 +17,8 @@ namespace roce::analysis {
 class TrackerShards {
  public:
   static constexpr std::size_t kShards = 16;
+  /// Finer parts of the work, for processes that share it: packets of one are of one shard.
+  static constexpr std::size_t kVirtualShards = 1024;
   /// A batch is the frames whose numbers differ only in their low bits: `batch_of`. Streams beyond `Limits::streams`
   /// are closed between batches; within a batch there may be more, at most two for each of its frames.
   static constexpr std::uint64_t kBatchFrames = 4096;
@@ -25,7 +27,11 @@ class TrackerShards {
 
   [[nodiscard]] static constexpr std::uint64_t batch_of(PacketId id) { return id.frame / kBatchFrames; }
   /// Returns the shard that a packet belongs to: the same for both directions between two addresses at one point.
-  [[nodiscard]] static std::size_t shard_of(const Observation& packet);
+  [[nodiscard]] static std::size_t shard_of(const Observation& packet) {
+    return virtual_shard_of(packet) / (kVirtualShards / kShards);
+  }
+  /// Returns the same, below `kVirtualShards`.
+  [[nodiscard]] static std::size_t virtual_shard_of(const Observation& packet);
 
   /// Takes the next packet of the capture. The result is valid until the next call of a member that is not const.
   const PacketAnalysis& observe(const Observation& packet);
@@ -53,6 +59,9 @@ class TrackerShards {
   [[nodiscard]] Evictions evictions() const;
   [[nodiscard]] std::vector<StreamSummary> streams() const;  ///< as in Tracker, but without the closed ones
   [[nodiscard]] std::uint32_t streams_begun() const { return next_stream_; }  ///< as in Tracker
+  /// Returns the packets that began the streams, by number of the stream; empty without `TrackerOptions::keep_begins`.
+  /// What was restored has none.
+  [[nodiscard]] const std::vector<PacketId>& begins() const { return begins_; }
 
   // As in Tracker; only between batches.
   [[nodiscard]] std::vector<std::byte> save() const;
@@ -70,14 +79,17 @@ class TrackerShards {
 
   void collect(Shard& shard);
   void enforce_limit();
+  void number_next(Shard& shard, PacketId begin);
   [[nodiscard]] static std::uint32_t number_of(const Shard& shard, std::uint32_t stream) {
     return stream == kNoStream ? kNoStream : shard.numbers[stream];
   }
 
   std::size_t limit_;
+  bool keeps_begins_;
   std::vector<Shard> shards_;
   std::uint32_t next_stream_ = 0;
   std::uint64_t batch_ = 0;
+  std::vector<PacketId> begins_;
   PacketAnalysis result_;
   std::vector<Verdict> immediate_;
   std::vector<Verdict> verdicts_;

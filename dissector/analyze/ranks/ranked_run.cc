@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "analyze/ranks/ranked_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyze/input/report.h"
+#include "analyze/ranks/gathered_share.h"
+#include "analyze/report/stream_text.h"
+#include "analyze/run/work_share.h"
+#include "text/human_units.h"
+
+namespace roce::analyze {
+
+namespace {
+
+/// Keeps what the consumer of rank 0 will want to know.
+class Collector final : public AnalysisConsumer {
+ public:
+  explicit Collector(bool wants_events) : wants_events_(wants_events) {}
+
+  void on_packet(const AnalysedPacket& packet) override { ends_.learn(packet); }
+  void on_verdict(const analysis::Verdict& verdict) override {
+    if (wants_events_) verdicts_.push_back(verdict);
+  }
+  // Only then do verdicts on one packet come in the order of one process.
+  [[nodiscard]] bool wants_packets() const override { return wants_events_; }
+
+  [[nodiscard]] GatheredShare share(AnalysisResult result) {
+    std::vector<analysis::StreamSummary> ends = ends_.all();
+    ends.resize(std::min<std::size_t>(ends.size(), result.streams_begun));
+    return {std::move(result), std::move(verdicts_), std::move(ends)};
+  }
+
+ private:
+  bool wants_events_;
+  StreamEnds ends_;
+  std::vector<analysis::Verdict> verdicts_;
+};
+
+std::uint64_t digest_of_begin(const std::string& path) {
+  constexpr std::size_t kBegin = 65'536;
+  std::string begin(kBegin, '\0');
+  std::ifstream file{path, std::ios::binary};
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  std::uint64_t digest = 0xCBF2'9CE4'8422'2325;  // FNV-1a
+  for (const char each :
+       std::string_view{begin}.substr(0, static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)))) {
+    digest = (digest ^ static_cast<unsigned char>(each)) * 0x100'0000'01B3;
+  }
+  return digest;
+}
+
+/// Returns a text that is the same where the same files are seen: a line for each, and one with the host.
+std::string sight_of(std::span<const InputFile> inputs) {
+  std::string sight = Communicator::host() + '\n';
+  for (const InputFile& input : inputs) {
+    sight +=
+        fmt::format("{} ({} bytes, begins with {:016x})\n", input.path, input.size_bytes, digest_of_begin(input.path));
+  }
+  return sight;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+/// Returns why the ranks do not see the same files; nothing if they do.
+std::string difference(const std::vector<std::string>& sights) {
+  const std::vector<std::string_view> first = lines_of(sights.front());
+  for (std::size_t rank = 1; rank < sights.size(); ++rank) {
+    const std::vector<std::string_view> other = lines_of(sights[rank]);
+    if (other.empty()) return fmt::format("rank {} cannot open what rank 0 can: give all ranks the same files", rank);
+    for (std::size_t i = 1; i < std::max(first.size(), other.size()); ++i) {
+      const std::string_view here = i < first.size() ? first[i] : "no further file";
+      const std::string_view there = i < other.size() ? other[i] : "no further file";
+      if (here == there) continue;
+      return fmt::format("rank {} on {} sees {}, and rank 0 on {} sees {}: give all ranks the same files", rank,
+                         other[0], there, first[0], here);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void RankedRun::agree(std::span<const InputFile> inputs) {
+  has_met_ = true;
+  const std::vector<std::string> sights = ranks_.gather(sight_of(inputs));
+  const std::string why = ranks_.rank() == 0 ? difference(sights) : std::string{};
+  if (!ranks_.broadcast(why.empty())) throw RunRefused{why};
+}
+
+void RankedRun::leave() {
+  if (std::exchange(has_met_, true)) return;
+  // Rank 0 has said why. If it goes on, it finds that this rank has seen nothing, and refuses.
+  static_cast<void>(ranks_.gather({}));
+  static_cast<void>(ranks_.broadcast(false));
+}
+
+AnalysisResult RankedRun::run(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
+                              AnalysisConsumer& consumer) {
+  agree(inputs);
+  const bool is_first = ranks_.rank() == 0;
+  const WorkShare share{ranks_.rank(), ranks_.size()};
+  AnalysisRunOptions own = options;
+  own.share = &share;
+  own.tracker.keep_begins = true;
+  own.quiet = own.quiet || !is_first;
+  own.progress = own.progress && is_first;
+  // The ranks of a machine share its processors.
+  if (own.threads == 0) own.threads = 1;
+  Collector collector{consumer.wants_packets()};
+  GatheredShare mine = collector.share(run_analysis(inputs, own, collector));
+  std::vector<std::string> packed = ranks_.gather(is_first ? std::string{} : mine.pack());
+  if (!is_first) throw ShareSent{};
+  std::vector<GatheredShare> shares;
+  shares.push_back(std::move(mine));
+  for (std::size_t rank = 1; rank < packed.size(); ++rank) {
+    shares.push_back(GatheredShare::unpack(packed[rank]));
+    packed[rank] = {};
+  }
+  const std::size_t most = options.tracker.limits.streams;
+  std::vector<CaptureFile> as_read = shares[0].result.files;
+  GatheredShare all = put_together(std::move(shares), consumer, most);
+  for (std::size_t i = 0; i < as_read.size(); ++i) {
+    for (std::size_t k = as_read[i].problems.size(); k < all.result.files[i].problems.size(); ++k) {
+      report(all.result.files[i].problems[k]);
+    }
+  }
+  if (ranks_.size() > 1 && all.result.streams_begun > most) {
+    report(
+        fmt::format("warning: there are {} streams; each rank followed up to {} at a time, so that all together may "
+                    "know more than one process does",
+                    text::count_text(all.result.streams_begun), text::count_text(most)));
+  }
+  consumer.on_gathered({all.result, all.result.start_ns, all.known_ends});
+  for (const analysis::Verdict& verdict : all.verdicts) {
+    if (consumer.is_over()) break;
+    consumer.on_verdict(verdict);
+  }
+  return std::move(all.result);
+}
+
+}  // namespace roce::analyze
