@@ -18,21 +18,6 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-/// Returns the name of a file with each run of digits replaced by one character that no path contains.
-std::string without_numbers(std::string_view path) {
-  std::string pattern;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    if (!is_digit(path[i])) {
-      pattern.push_back(path[i]);
-    } else if (i == 0 || !is_digit(path[i - 1])) {
-      pattern.push_back('\0');
-    }
-  }
-  // `tcpdump -C` adds a number to the names of all files but the first.
-  if (pattern.ends_with('\0')) pattern.pop_back();
-  return pattern;
-}
-
 std::size_t common_prefix(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
@@ -65,6 +50,21 @@ std::string time_text(std::int64_t ns) {
 }
 
 }  // namespace
+
+std::string without_numbers(std::string_view path) {
+  // Each run of digits is replaced by one character that no path contains.
+  std::string pattern;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (!is_digit(path[i])) {
+      pattern.push_back(path[i]);
+    } else if (i == 0 || !is_digit(path[i - 1])) {
+      pattern.push_back('\0');
+    }
+  }
+  // `tcpdump -C` adds a number to the names of all files but the first.
+  if (pattern.ends_with('\0')) pattern.pop_back();
+  return pattern;
+}
 
 std::string interface_key(std::span<const link::CaptureInterface> interfaces, std::uint32_t interface) {
   if (interface >= interfaces.size()) return "#0";

@@ -110,6 +110,10 @@ class CapturePoints {
   std::optional<std::string> overlap_;
 };
 
+/// Returns what the names of the files of one set have in common: files with different texts are never of one set,
+/// unless the user gave them one name.
+[[nodiscard]] std::string without_numbers(std::string_view path);
+
 /// Returns the text by which the interfaces of a file set are told apart: the interface's name, else its number in its
 /// section (`#0`).
 [[nodiscard]] std::string interface_key(std::span<const link::CaptureInterface> interfaces, std::uint32_t interface);

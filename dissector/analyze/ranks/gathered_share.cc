@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -114,6 +115,37 @@ void add_counts(AnalysisResult& all, AnalysisResult& more) {
   all.streams_begun += more.streams_begun;
 }
 
+/// Adds the elements of `more` whose keys `all` does not have, by key.
+template <typename T, typename Key>
+void add_new(std::vector<T>& all, const std::vector<T>& more, Key key) {
+  all.insert(all.end(), more.begin(), more.end());
+  std::stable_sort(all.begin(), all.end(), [&](const T& a, const T& b) { return key(a) < key(b); });
+  all.erase(std::unique(all.begin(), all.end(), [&](const T& a, const T& b) { return key(a) == key(b); }), all.end());
+}
+
+/// Adds what concerns a capture point, of which every rank that followed packets of it knows the same.
+void add_points(AnalysisResult& all, const AnalysisResult& more) {
+  add_new(all.pauses, more.pauses, [](const auto& each) { return std::pair{each.point, each.source}; });
+  add_new(all.neighbours, more.neighbours, [](const auto& each) { return std::pair{each.point, each.address}; });
+  add_new(all.undelivered, more.undelivered, [](const auto& each) {
+    return std::tuple{each.point, each.source, each.destination, each.why};
+  });
+  all.uncounted_pause_frames = std::max(all.uncounted_pause_frames, more.uncounted_pause_frames);
+  all.uncounted_notices += more.uncounted_notices;
+}
+
+/// Takes over what only the rank knows that had all frames of a file.
+void add_files(AnalysisResult& all, const AnalysisResult& more) {
+  for (std::size_t i = 0; i < all.files.size() && i < more.files.size(); ++i) {
+    const CaptureFile& other = more.files[i];
+    CaptureFile& file = all.files[i];
+    if (other.unknown_link == 0 || file.unknown_link != 0) continue;
+    file.unknown_link = other.unknown_link;
+    file.unknown_link_type = other.unknown_link_type;
+    file.problems.push_back(other.problems.back());
+  }
+}
+
 /// Marks the files of which another rank read something else.
 void compare_files(AnalysisResult& all, const AnalysisResult& other, std::size_t rank) {
   for (std::size_t i = 0; i < all.files.size() && i < other.files.size(); ++i) {
@@ -148,6 +180,10 @@ std::string GatheredShare::pack() const {
   packer.add(state.saved());
   packer.add(std::vector<std::uint64_t>{result.evictions.streams, result.evictions.requests, result.streams_unlisted,
                                         result.streams_begun});
+  packer.add(std::vector<std::uint64_t>{result.uncounted_pause_frames, result.uncounted_notices});
+  packer.add(result.pauses);
+  packer.add(result.neighbours);
+  packer.add(result.undelivered);
   packer.add(result.begins);
   packer.add(verdicts);
   const std::vector<std::byte> ends = analysis::save_streams(known_ends);
@@ -170,6 +206,12 @@ GatheredShare GatheredShare::unpack(std::string_view packed) {
   result.evictions = {counts.at(0), counts.at(1)};
   result.streams_unlisted = counts.at(2);
   result.streams_begun = static_cast<std::uint32_t>(counts.at(3));
+  const auto uncounted = unpacker.values<std::uint64_t>();
+  result.uncounted_pause_frames = uncounted.at(0);
+  result.uncounted_notices = uncounted.at(1);
+  result.pauses = unpacker.values<analysis::PauseSummary>();
+  result.neighbours = unpacker.values<analysis::NeighbourSummary>();
+  result.undelivered = unpacker.values<analysis::IcmpErrorSummary>();
   result.begins = unpacker.values<analysis::PacketId>();
   share.verdicts = unpacker.values<Verdict>();
   const std::string_view ends = unpacker.bytes();
@@ -188,6 +230,8 @@ GatheredShare put_together(std::vector<GatheredShare> shares, const AnalysisCons
     GatheredShare& more = shares[rank];
     compare_files(all.result, more.result, rank);
     add_counts(all.result, more.result);
+    add_points(all.result, more.result);
+    add_files(all.result, more.result);
     std::move(more.result.streams.begin(), more.result.streams.end(), std::back_inserter(all.result.streams));
     std::move(more.verdicts.begin(), more.verdicts.end(), std::back_inserter(all.verdicts));
     std::move(more.known_ends.begin(), more.known_ends.end(), std::back_inserter(all.known_ends));

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analyze/input/capture_points.h"
 #include "analyze/input/report.h"
 #include "analyze/ranks/gathered_share.h"
 #include "analyze/report/stream_text.h"
@@ -94,6 +96,37 @@ std::string difference(const std::vector<std::string>& sights) {
   return {};
 }
 
+/// Gives files to ranks, by size, so that each capture point is with one rank. All ranks share what is more than a
+/// rank's fair part. Returns `WorkShare::file_parts`, the same at each rank.
+std::vector<unsigned> share_files(std::span<const InputFile> inputs, unsigned ranks) {
+  struct Group {
+    std::uint64_t bytes = 0;
+    std::vector<std::size_t> files;
+  };
+  // Files that may be of one point are in one group.
+  std::map<std::pair<std::string, std::string>, Group> by_name;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const InputFile& input = inputs[i];
+    Group& group = by_name[{input.point, input.point.empty() ? without_numbers(input.path) : std::string{}}];
+    group.bytes += input.size_bytes;
+    group.files.push_back(i);
+    total += input.size_bytes;
+  }
+  std::vector<const Group*> groups;
+  for (const auto& [name, group] : by_name) groups.push_back(&group);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) { return a->bytes > b->bytes; });
+  std::vector<unsigned> parts(inputs.size(), WorkShare::kAll);
+  std::vector<std::uint64_t> loads(ranks);
+  for (const Group* const group : groups) {
+    if (group->bytes > total / ranks) continue;
+    const auto least = std::min_element(loads.begin(), loads.end());
+    *least += group->bytes;
+    for (const std::size_t file : group->files) parts[file] = static_cast<unsigned>(least - loads.begin());
+  }
+  return parts;
+}
+
 }  // namespace
 
 void RankedRun::agree(std::span<const InputFile> inputs) {
@@ -114,7 +147,7 @@ AnalysisResult RankedRun::run(std::span<const InputFile> inputs, const AnalysisR
                               AnalysisConsumer& consumer) {
   agree(inputs);
   const bool is_first = ranks_.rank() == 0;
-  const WorkShare share{ranks_.rank(), ranks_.size()};
+  const WorkShare share{ranks_.rank(), ranks_.size(), share_files(inputs, ranks_.size())};
   AnalysisRunOptions own = options;
   own.share = &share;
   own.tracker.keep_begins = true;
@@ -137,7 +170,7 @@ AnalysisResult RankedRun::run(std::span<const InputFile> inputs, const AnalysisR
   GatheredShare all = put_together(std::move(shares), consumer, most);
   for (std::size_t i = 0; i < as_read.size(); ++i) {
     for (std::size_t k = as_read[i].problems.size(); k < all.result.files[i].problems.size(); ++k) {
-      report(all.result.files[i].problems[k]);
+      report(fmt::format("{}: warning: {}", all.result.files[i].path, all.result.files[i].problems[k]));
     }
   }
   if (ranks_.size() > 1 && all.result.streams_begun > most) {

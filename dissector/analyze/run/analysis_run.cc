@@ -42,9 +42,10 @@ class SerialRun final : public RunSoFar {
   void take() {
     const link::CaptureRecord& record = state_.intake.record();
     CaptureFile& file = state_.intake.file();
+    if (is_of_other(state_.options.share, state_.intake.file_index())) return;
     const Packet whole = parse_frame(record.bytes, LinkType{record.link_type}, record.original_length);
-    const FrameShare shared =
-        share_of(state_.options.share, whole, state_.intake.time(), state_.intake.number(), state_.intake.point());
+    const FrameShare shared = share_of(state_.options.share, state_.intake.file_index(), whole, state_.intake.time(),
+                                       state_.intake.number(), state_.intake.point());
     if (!shared.is_own) {
       if (shared.of_other) static_cast<void>(state_.pause.observe(*shared.of_other));
       return;

@@ -69,9 +69,9 @@ struct Batch {
   }
 };
 
-void decode(const Frame& frame, const WorkShare* share, Batch::Piece& piece) {
+void decode(const Frame& frame, const WorkShare* share, std::size_t file, Batch::Piece& piece) {
   const Packet whole = parse_frame(frame.bytes, LinkType{frame.link_type}, frame.original_length);
-  const FrameShare shared = share_of(share, whole, frame.time, frame.number, frame.point);
+  const FrameShare shared = share_of(share, file, whole, frame.time, frame.number, frame.point);
   if (!shared.is_own) {
     if (!shared.of_other) return;
     piece.of_others.push_back(piece.observations.size());
@@ -99,7 +99,7 @@ void decode(const Frame& frame, const WorkShare* share, Batch::Piece& piece) {
 void decode(Batch& batch, std::size_t index, const WorkShare* share) {
   const std::size_t begin = batch.frames.size() * index / Batch::kPieces;
   const std::size_t end = batch.frames.size() * (index + 1) / Batch::kPieces;
-  for (std::size_t i = begin; i < end; ++i) decode(batch.frames[i], share, batch.pieces[index]);
+  for (std::size_t i = begin; i < end; ++i) decode(batch.frames[i], share, batch.file_index, batch.pieces[index]);
 }
 
 class ParallelRun {
@@ -170,14 +170,19 @@ class ParallelRun {
     batch.number = TrackerShards::batch_of({state_.intake.number(), 0});
     batch.file_index = state_.intake.file_index();
     batch.is_decoded = decodes_at_once_;
+    const bool is_others = is_of_other(state_.options.share, batch.file_index);
     std::size_t bytes = 0;
     do {
+      if (is_others) {
+        has_frame_ = state_.intake.next();
+        continue;
+      }
       const link::CaptureRecord& record = state_.intake.record();
       const Frame frame{record.bytes,          batch.storage.size(), record.original_length, record.link_type,
                         state_.intake.point(), state_.intake.time(), state_.intake.number()};
       bytes += record.bytes.size();
       if (decodes_at_once_) {
-        decode(frame, state_.options.share, batch.pieces[0]);
+        decode(frame, state_.options.share, batch.file_index, batch.pieces[0]);
       } else {
         batch.storage.insert(batch.storage.end(), record.bytes.begin(), record.bytes.end());
         batch.frames.push_back(frame);
