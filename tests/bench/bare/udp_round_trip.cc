@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The least that a message costs between two processes without RDMA: datagrams of 2 bytes, one at a time, to and fro over the loopback
-// interface.
+// The least that a message costs between two processes without RDMA: datagrams of 2 bytes, one at a time, to and fro
+// over the loopback interface.
 //   bare_udp_round_trip spin: both ends ask their sockets again and again.
 //   bare_udp_round_trip wait: both ends sleep until there is a datagram.
 // Prints half of the median round trip, in microseconds. It does not use any of our code.
