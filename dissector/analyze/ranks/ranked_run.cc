@@ -114,6 +114,7 @@ std::vector<unsigned> share_files(std::span<const InputFile> inputs, unsigned ra
     total += input.size_bytes;
   }
   std::vector<const Group*> groups;
+  groups.reserve(by_name.size());
   for (const auto& [name, group] : by_name) groups.push_back(&group);
   std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) { return a->bytes > b->bytes; });
   std::vector<unsigned> parts(inputs.size(), WorkShare::kAll);
