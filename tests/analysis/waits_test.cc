@@ -35,6 +35,9 @@ class Wire {
  public:
   explicit Wire(std::size_t most = 100, WaitTaker* taker = nullptr) : survey_(0, most, taker) {}
 
+  MacAddress source{{2, 0, 0, 0, 0, 1}};
+  MacAddress destination{};
+
   void request(std::int64_t at, std::int64_t psn, Opcode opcode = Opcode::rc_write_middle) {
     packet(at, psn, PacketRole::request, {}, 0, opcode);
   }
@@ -91,6 +94,8 @@ class Wire {
               std::uint8_t direction = 0, Opcode opcode = Opcode::rc_write_middle) {
     Observation seen = base(at);
     seen.opcode = opcode;
+    seen.source_mac = source;
+    seen.destination_mac = destination;
     PacketAnalysis analysis;
     analysis.stream = kStream;
     analysis.direction = direction;
@@ -208,6 +213,35 @@ TEST(Waits, ArePausesOfTheLinkPartner) {
   wire.pause(119'600, 0);
   wire.request(219'001, 21);
   EXPECT_EQ(wire.of(WaitFor::pauses), 100'000);
+}
+
+TEST(Waits, ArePausesOfTheReceiverOnItsOwnLink) {
+  Wire wire;
+  wire.destination = MacAddress{{2, 0, 0, 0, 0, 9}};
+  wire.requests(1, 0, 20);
+  // The packets of another host come to the receiver, too: this is its link and not that of one of them.
+  Observation other = Wire::base(19'200);
+  other.source_mac = MacAddress{{2, 0, 0, 0, 0, 3}};
+  other.destination_mac = wire.destination;
+  wire.survey().observe(other, {});
+  wire.cnp(19'300);
+  wire.pause(19'500, 20'000);
+  wire.request(119'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::pauses), 100'000);
+  EXPECT_EQ(wire.of(WaitFor::rate), 0);
+}
+
+TEST(Waits, AreNotPausesOfAStationThatIsNotOfTheSendersLink) {
+  Wire wire;
+  wire.destination = MacAddress{{2, 0, 0, 0, 0, 8}};
+  wire.requests(1, 0, 20);
+  Observation other = Wire::base(19'200);
+  other.source_mac = MacAddress{{2, 0, 0, 0, 0, 3}};
+  other.destination_mac = wire.destination;
+  wire.survey().observe(other, {});
+  wire.pause(19'500, 20'000);
+  wire.request(119'001, 20);
+  EXPECT_EQ(wire.of(WaitFor::pauses), 0);
 }
 
 TEST(Waits, ArePausesUntilTheXonWhereTheSpeedIsUnknown) {

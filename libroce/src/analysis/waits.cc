@@ -260,10 +260,13 @@ void WaitSurvey::on_pause(const Observation& packet) {
 }
 
 bool WaitSurvey::was_paused(const Observation& packet, Duration gap) const {
-  // Only on the host's own link are the pauses of the other end meant for it.
-  if (!is_at_end(packet.point, packet.source_mac)) return false;
+  // A station stops what comes to it over its own link; the sender's partner stops what the sender sends. Elsewhere
+  // nothing tells for whom a pause is.
+  const bool leaves_here = is_at_end(packet.point, packet.source_mac);
+  const bool comes_here = is_at_end(packet.point, packet.destination_mac);
+  if (!leaves_here && !comes_here) return false;
   for (const auto& [station, priorities] : links_.at(packet.point).pauses) {
-    if (station == packet.source_mac) continue;
+    if (station == packet.source_mac || !(leaves_here || station == packet.destination_mac)) continue;
     for (std::size_t priority = 0; priority < priorities.size(); ++priority) {
       // Without a tag the host's own tables choose the priority, by the DSCP.
       if (packet.link_priority != Observation::kNoPriority && packet.link_priority != priority) continue;
