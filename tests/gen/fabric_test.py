@@ -50,6 +50,16 @@ workloads:
             {from: h3, to: h2, size: 2MB}]
 """
 
+# h0 stops its switch for 260 ms, and two that send to it have CNPs before and after it.
+STORM = """\
+duration: 450ms
+topology: {name: star, hosts: 5, rate: 1G, delay: 1us}
+hosts: {congestion: dcqcn, timeout: 18}
+switches: {buffer: 2MB, red: {kmin: 50KB, kmax: 200KB, pmax: 0.05}, pfc: {priorities: [3], xoff: 60KB}}
+storms: [{host: h0, start: 90ms, duration: 260ms}]
+workloads: [{kind: flows, flows: [{from: h1, to: h0, size: 12MB}, {from: h2, to: h0, size: 12MB}, {from: h3, to: h4, size: 8MB}]}]
+"""
+
 # A file, and what its one line has to say: the place, the name, and what is wrong.
 STAR = "topology: {name: star, hosts: 3}\n"
 LOAD = "workloads: [{kind: permutation, size: 1MB}]\n"
@@ -223,6 +233,21 @@ class Fabric(unittest.TestCase):
         stops = next(port for port in report["ports"] if port["port"] == "s0>h1")["xoffs_sent"]
         self.assertGreater(stops, 0)
         self.assertEqual(sum("PFC" in line for line in lines), 2 * stops)
+
+    def test_a_storm_is_of_its_host_and_what_the_senders_wait_for(self):
+        path = os.path.join(self.folder, "storm.pcapng")
+        self.run_fabric(STORM, "--capture", f"h0-s0={path}")
+        analyze = [ANALYZE, "--json", "--link-speed", "1G", path]
+        summary = json.loads(subprocess.run(analyze, check=True, capture_output=True).stdout)
+        (storm,) = (statement["facts"] for statement in summary["statements"] if statement.get("cause") == "pfc_storm")
+        self.assertEqual((storm["station"], storm["priority"]), ("02:00:00:00:00:00", "3"))
+        analyze.insert(1, "waits")
+        rows = [json.loads(line) for line in subprocess.run(analyze, check=True, capture_output=True).stdout.splitlines()]
+        waits = [row["waits"] for row in rows if row.get("waits")]
+        self.assertEqual(len(waits), 2)
+        for each in waits:
+            self.assertAlmostEqual(each["pauses"]["time_ns"], 260e6, delta=10e6)
+            self.assertGreater(each["pauses"]["time_ns"], 2 * each.get("rate", {"time_ns": 0})["time_ns"])
 
     def test_a_deadlock_is_named_and_the_watchdog_ends_it(self):
         result = self.run_fabric(RING)

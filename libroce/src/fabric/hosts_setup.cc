@@ -24,9 +24,6 @@ constexpr std::uint32_t kPsnMask = 0xFF'FFFF;
       Ipv4Address{{static_cast<std::uint8_t>(address >> 24U), static_cast<std::uint8_t>(address >> 16U),
                    static_cast<std::uint8_t>(address >> 8U), static_cast<std::uint8_t>(address)}});
 }
-[[nodiscard]] MacAddress mac_of(NodeId host) {
-  return MacAddress{{2, 0, 0, 0, static_cast<std::uint8_t>(host >> 8U), static_cast<std::uint8_t>(host)}};
-}
 
 void make_host(State& state, NodeId id, std::uint32_t queue_pairs) {
   const HostConfig& config = state.config.hosts;
@@ -117,6 +114,10 @@ using Connection = std::tuple<NodeId, NodeId, std::uint8_t, std::uint32_t, std::
 
 std::uint32_t mtu_of(const State& state, std::uint32_t flow) {
   return state.flows[flow].mtu != 0 ? state.flows[flow].mtu : state.config.hosts.path_mtu;
+}
+
+MacAddress mac_of(NodeId host) {
+  return MacAddress{{2, 0, 0, 0, static_cast<std::uint8_t>(host >> 8U), static_cast<std::uint8_t>(host)}};
 }
 
 void set_up_hosts(State& state) {

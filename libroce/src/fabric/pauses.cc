@@ -51,14 +51,12 @@ bool PauseRequests::update(std::uint8_t held, std::uint64_t rate_bps, Picosecond
   return true;
 }
 
-void PauseRequests::write(std::span<std::byte, kFrame> frame, std::uint32_t number) const {
+void PauseRequests::write(std::span<std::byte, kFrame> frame, const MacAddress& own) const {
   roce::Pfc pfc;
   for (std::uint32_t priority = 0; priority < kPriorities; ++priority) {
     if ((ever_held_ & bit_of(priority)) == 0) continue;
     pfc.set(priority, (held_ & bit_of(priority)) != 0 ? kLongest : std::uint16_t{0});
   }
-  const MacAddress own{{2, 1, 0, static_cast<std::uint8_t>(number >> 16U), static_cast<std::uint8_t>(number >> 8U),
-                        static_cast<std::uint8_t>(number)}};
   std::ranges::fill(frame, std::byte{0});
   FrameBuilder builder{frame};
   builder.add(Ethernet{kOtherEnd, own, EtherType::mac_control}).add(MacControl{MacControlOpcode::pfc}).add(pfc);

@@ -38,8 +38,8 @@ class PauseRequests {
   [[nodiscard]] std::uint8_t held() const { return held_; }
   /// Returns the time of the next renewal; -1 while nothing is held.
   [[nodiscard]] Picoseconds renewal() const { return renewal_; }
-  /// Writes the frame, which has the state of all priorities that were ever held. `number` tells ports apart.
-  void write(std::span<std::byte, kFrame> frame, std::uint32_t number) const;
+  /// Writes the frame, which has the state of all priorities that were ever held. `own`: address of the port.
+  void write(std::span<std::byte, kFrame> frame, const MacAddress& own) const;
 
  private:
   std::uint8_t held_ = 0;

@@ -161,6 +161,8 @@ void take_pauses(State& state, PortId port);
 
 // Hosts (host.cc, hosts_setup.cc).
 
+/// Returns the Ethernet address of a host, whose one port has it too.
+[[nodiscard]] MacAddress mac_of(NodeId host);
 /// Makes devices, queue pairs and connections for the flows.
 void set_up_hosts(State& state);
 /// Returns the path MTU of a flow.

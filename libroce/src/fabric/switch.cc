@@ -52,6 +52,11 @@ void drop(State& state, PortId came_by, std::uint32_t frame) {
   state.frames.give_back(frame);
 }
 
+MacAddress mac_of_switch_port(PortId port) {
+  return MacAddress{{2, 1, 0, static_cast<std::uint8_t>(port >> 16U), static_cast<std::uint8_t>(port >> 8U),
+                     static_cast<std::uint8_t>(port)}};
+}
+
 }  // namespace
 
 void set_up_switches(State& state) {
@@ -153,7 +158,8 @@ void send_pauses(State& state, PortId id) {
   if (!own.requests.update(held, port.rate_bps, state.now)) return;
   // A frame that still waits is out of date: each has the state of all priorities.
   const std::uint32_t frame_id = port.pfc != kNone ? port.pfc : state.frames.take();
-  own.requests.write(state.frames.room(frame_id).first<PauseRequests::kFrame>(), id);
+  const MacAddress address = is_host ? mac_of(port.node) : mac_of_switch_port(id);
+  own.requests.write(state.frames.room(frame_id).first<PauseRequests::kFrame>(), address);
   state.frames[frame_id] = {.size = PauseRequests::kFrame, .is_pfc = true};
   port.pfc = frame_id;
   if (own.requests.renewal() >= 0) state.events.add(own.requests.renewal(), EventKind::pfc_renewal, id);
