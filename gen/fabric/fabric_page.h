@@ -9,7 +9,7 @@
 
 namespace roce::gen {
 
-/// What a page shows of a run over time, in bounded memory.
+/// The series of a run over time that its page shows, in bounded memory.
 class FabricSeries {
  public:
   FabricSeries();

@@ -73,6 +73,13 @@ class Wire {
     ack(at + packets * 1000, psn + packets - 1);
   }
 
+  void packet_of_another_sender(std::int64_t at) {
+    Observation seen = base(at);
+    seen.source_mac = MacAddress{{2, 0, 0, 0, 0, 3}};
+    seen.destination_mac = destination;
+    survey_.observe(seen, {});
+  }
+
   [[nodiscard]] std::vector<WaitSummary> all() const { return survey_.summaries(); }
   [[nodiscard]] WaitSummary one() const { return survey_.summaries().at(0); }
   [[nodiscard]] std::int64_t of(WaitFor wait) const { return one().of(wait).count(); }
@@ -220,10 +227,7 @@ TEST(Waits, ArePausesOfTheReceiverOnItsOwnLink) {
   wire.destination = MacAddress{{2, 0, 0, 0, 0, 9}};
   wire.requests(1, 0, 20);
   // The packets of another host come to the receiver, too: this is its link and not that of one of them.
-  Observation other = Wire::base(19'200);
-  other.source_mac = MacAddress{{2, 0, 0, 0, 0, 3}};
-  other.destination_mac = wire.destination;
-  wire.survey().observe(other, {});
+  wire.packet_of_another_sender(19'200);
   wire.cnp(19'300);
   wire.pause(19'500, 20'000);
   wire.request(119'001, 20);
@@ -235,10 +239,7 @@ TEST(Waits, AreNotPausesOfAStationThatIsNotOfTheSendersLink) {
   Wire wire;
   wire.destination = MacAddress{{2, 0, 0, 0, 0, 8}};
   wire.requests(1, 0, 20);
-  Observation other = Wire::base(19'200);
-  other.source_mac = MacAddress{{2, 0, 0, 0, 0, 3}};
-  other.destination_mac = wire.destination;
-  wire.survey().observe(other, {});
+  wire.packet_of_another_sender(19'200);
   wire.pause(19'500, 20'000);
   wire.request(119'001, 20);
   EXPECT_EQ(wire.of(WaitFor::pauses), 0);

@@ -78,7 +78,7 @@ std::string run_json(const RunPage& page, Pyramid* timeline, std::span<const Ser
   json["times"] = times_json(page);
   json["tables"] = Json::array();
   for (const RunTable& table : page.tables) json["tables"].push_back(table_json(table));
-  // What is not UTF-8 may be in the names that users give.
+  // Names that users give may be no UTF-8.
   const auto text_of = [](const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); };
   std::string text = text_of(json);
   text.pop_back();

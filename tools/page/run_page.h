@@ -51,7 +51,7 @@ struct RunTimes {
 /// Returns the shares at which times are given, from 0 (the least) to 1 (the highest).
 [[nodiscard]] const std::vector<double>& time_shares();
 
-/// What a program that sends did, for a page.
+/// A run of a program that sends, for its page.
 struct RunPage {
   std::string program;  ///< with its version
   std::string title;

@@ -142,7 +142,8 @@ void add_files(AnalysisResult& all, const AnalysisResult& more) {
     if (other.unknown_link == 0 || file.unknown_link != 0) continue;
     file.unknown_link = other.unknown_link;
     file.unknown_link_type = other.unknown_link_type;
-    file.problems.push_back(other.problems.back());
+    // The last one says so.
+    if (!other.problems.empty()) file.problems.push_back(other.problems.back());
   }
 }
 
@@ -152,8 +153,8 @@ void compare_files(AnalysisResult& all, const AnalysisResult& other, std::size_t
     CaptureFile& file = all.files[i];
     if (other.files[i].frames == file.frames) continue;
     file.is_damaged = true;
-    file.problems.push_back(fmt::format("{}: rank {} read {} frames, and rank 0 {}: verdicts may be wrong", file.path,
-                                        rank, other.files[i].frames, file.frames));
+    file.problems.push_back(fmt::format("rank {} read {} frames, and rank 0 {}: verdicts may be wrong", rank,
+                                        other.files[i].frames, file.frames));
   }
 }
 

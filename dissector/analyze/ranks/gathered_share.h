@@ -9,7 +9,7 @@
 
 namespace roce::analyze {
 
-/// What one rank found out about its share of a run. Streams have the rank's own numbers.
+/// The findings of one rank about its share of a run. Streams have the rank's own numbers.
 struct GatheredShare {
   AnalysisResult result;
   std::vector<analysis::Verdict> verdicts;          ///< in the order in which they became known, if they are asked for

@@ -19,8 +19,9 @@ class RunRefused : public std::runtime_error {
 /// This rank has sent what it found out, and its command is over: rank 0 has the results. Every other rank throws it.
 struct ShareSent : std::exception {};
 
-/// Shares a run among the ranks by pairs of hosts, in 1,024 virtual shards. Each rank reads all files and follows its
-/// own pairs; rank 0 puts together what all found out, which is the result of one process. Nothing is sent meanwhile.
+/// Shares a run among the ranks: whole capture points, or, of those that are too large for one rank, pairs of hosts in
+/// 1,024 virtual shards. Each rank reads all files and follows its own part; rank 0 puts together what all found out,
+/// which is the result of one process. Nothing is sent meanwhile.
 class RankedRun final : public AnalysisEngine {
  public:
   explicit RankedRun(const Communicator& ranks) : ranks_(ranks) {}

@@ -48,7 +48,7 @@ class RunSoFar {
   [[nodiscard]] virtual AnalysisResult result(AnalysisConsumer& end) = 0;
 };
 
-/// What a run knows of its streams and files before it passes its findings, if other processes made them.
+/// The streams and files of a run whose packets other processes followed, as known before its findings are passed on.
 struct GatheredRun {
   const AnalysisResult& result;
   std::optional<std::int64_t> start_ns;                 ///< time of the very first frame

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -154,10 +153,7 @@ std::string CarriedState::saved() const {
   std::string all = fmt::format(
       "{}\n{}\n", kFirstLine, head_of(*this, closed_bytes.size()).dump(-1, ' ', true, json::error_handler_t::replace));
   for (const Bytes part : {Bytes{trackers}, Bytes{pauses}, Bytes{closed_bytes}}) {
-    const std::size_t before = all.size();
-    all.resize(before + part.size());
-    std::transform(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(before),
-                   [](std::byte each) { return std::to_integer<char>(each); });
+    all.append(reinterpret_cast<const char*>(part.data()), part.size());
   }
   return all;
 }

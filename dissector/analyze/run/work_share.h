@@ -26,7 +26,7 @@ struct WorkShare {
   }
 };
 
-/// What a process does with a frame of a run that is shared.
+/// The part that a process has in a frame of a run that is shared.
 struct FrameShare {
   bool is_own = true;  ///< decode, count and follow it
   /// The frame of another process, if PFC and PAUSE are judged by it; its ICRC was not checked.

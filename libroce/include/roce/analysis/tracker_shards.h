@@ -60,7 +60,7 @@ class TrackerShards {
   [[nodiscard]] std::vector<StreamSummary> streams() const;  ///< as in Tracker, but without the closed ones
   [[nodiscard]] std::uint32_t streams_begun() const { return next_stream_; }  ///< as in Tracker
   /// Returns the packets that began the streams, by number of the stream; empty without `TrackerOptions::keep_begins`.
-  /// What was restored has none.
+  /// Streams that were restored have none.
   [[nodiscard]] const std::vector<PacketId>& begins() const { return begins_; }
 
   // As in Tracker; only between batches.
