@@ -18,10 +18,10 @@ class Ring {
  public:
   [[nodiscard]] std::size_t size() const { return end_ - begin_; }
   [[nodiscard]] bool empty() const { return begin_ == end_; }
-  [[nodiscard]] std::size_t capacity() const { return slots_.size(); }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
-  [[nodiscard]] T& operator[](std::size_t i) { return slots_[(begin_ + i) & (slots_.size() - 1)]; }
-  [[nodiscard]] const T& operator[](std::size_t i) const { return slots_[(begin_ + i) & (slots_.size() - 1)]; }
+  [[nodiscard]] T& operator[](std::size_t i) { return slots_[(begin_ + i) & (capacity_ - 1)]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return slots_[(begin_ + i) & (capacity_ - 1)]; }
   [[nodiscard]] T& front() { return (*this)[0]; }
   [[nodiscard]] T& back() { return (*this)[size() - 1]; }
   [[nodiscard]] const T& front() const { return (*this)[0]; }
@@ -29,8 +29,8 @@ class Ring {
 
   /// Appends `value`; doubles the array if it is full.
   T& push_back(const T& value) {
-    if (size() == slots_.size()) grow();
-    T& slot = slots_[end_++ & (slots_.size() - 1)];
+    if (size() == capacity_) grow();
+    T& slot = slots_[end_++ & (capacity_ - 1)];
     slot = value;
     return slot;
   }
@@ -40,7 +40,7 @@ class Ring {
   /// Inserts `value` before the element with index `i`; the elements on the
   /// shorter side of it are moved.
   T& insert(std::size_t i, const T& value) {
-    if (size() == slots_.size()) grow();
+    if (size() == capacity_) grow();
     if (i < size() / 2) {
       --begin_;
       for (std::size_t at = 0; at < i; ++at) (*this)[at] = (*this)[at + 1];
@@ -66,11 +66,13 @@ class Ring {
     const std::size_t count = size();
     for (std::size_t i = 0; i < count; ++i) larger[i] = (*this)[i];
     slots_ = std::move(larger);
+    capacity_ = static_cast<std::uint32_t>(slots_.size());
     begin_ = 0;
     end_ = static_cast<std::uint32_t>(count);
   }
 
   std::vector<T> slots_;
+  std::uint32_t capacity_ = 0;  ///< `slots_.size()`, which a vector has to calculate
   // Both wrap, as do the places in the array.
   std::uint32_t begin_ = 0;
   std::uint32_t end_ = 0;
