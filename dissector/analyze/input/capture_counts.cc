@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/input/capture_counts.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "analyze/input/frame_info.h"
@@ -62,11 +61,6 @@ CaptureCounts& CaptureCounts::operator+=(const CaptureCounts& other) {
     if (time) widen(first_ns, last_ns, *time);
   }
   return *this;
-}
-
-void widen(std::optional<std::int64_t>& first, std::optional<std::int64_t>& last, std::int64_t time) {
-  first = std::min(first.value_or(time), time);
-  last = std::max(last.value_or(time), time);
 }
 
 }  // namespace roce::analyze

@@ -68,6 +68,9 @@ struct CaptureCounts {
 };
 
 /// Extends the span from `first` to `last` so that it includes `time`.
-void widen(std::optional<std::int64_t>& first, std::optional<std::int64_t>& last, std::int64_t time);
+inline void widen(std::optional<std::int64_t>& first, std::optional<std::int64_t>& last, std::int64_t time) {
+  if (!first || time < *first) first = time;
+  if (!last || time > *last) last = time;
+}
 
 }  // namespace roce::analyze

@@ -24,8 +24,9 @@ bool CaptureIntake::next() {
     return false;
   }
   while (reader_ != nullptr || open_next()) {
+    CaptureFile& file = this->file();
     while (reader_->next(record_)) {
-      file().frames = record_.number;
+      file.frames = record_.number;
       if (record_.number % kProgressFrames == 0) progress_->update(reader_->position_bytes(), record_.number);
       if (!admit()) {
         if (options_.follow == nullptr) continue;
@@ -36,7 +37,7 @@ bool CaptureIntake::next() {
       ++admitted_;
       return true;
     }
-    bytes_ += file().size_bytes;
+    bytes_ += file.size_bytes;
     close();
   }
   return false;

@@ -76,7 +76,6 @@ void decode(const Frame& frame, const WorkShare* share, std::size_t file, Batch:
     if (!shared.of_other) return;
     piece.of_others.push_back(piece.observations.size());
     piece.observations.push_back(*shared.of_other);
-    piece.streams.push_back(analysis::kNoStream);
     return;
   }
   const std::uint64_t unknown = piece.counts.unknown_link;
@@ -91,7 +90,6 @@ void decode(const Frame& frame, const WorkShare* share, std::size_t file, Batch:
     piece.counts.count(part);
     const auto at = static_cast<std::uint32_t>(piece.observations.size());
     piece.observations.push_back(part.observation);
-    piece.streams.push_back(analysis::kNoStream);
     piece.of_shard[TrackerShards::shard_of(part.observation)].push_back(at);
   });
 }
@@ -132,8 +130,9 @@ class ParallelRun {
   void work(Batch& reading, Batch& decoding, Batch& following) {
     // The largest shards come first, so that the last task to finish is a short one.
     std::array<std::size_t, TrackerShards::kShards> sizes{};
-    for (const Batch::Piece& piece : following.pieces) {
+    for (Batch::Piece& piece : following.pieces) {
       for (std::size_t shard = 0; shard < sizes.size(); ++shard) sizes[shard] += piece.of_shard[shard].size();
+      piece.streams.resize(piece.observations.size(), analysis::kNoStream);
     }
     std::array<std::size_t, TrackerShards::kShards> order{};
     std::iota(order.begin(), order.end(), std::size_t{0});
