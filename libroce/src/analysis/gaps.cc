@@ -132,15 +132,15 @@ void give_up_oldest(ChannelRef ref, RareRing<Gap>& gaps) {
   resolve_gap(ref, gaps, gap.first, gap.count, fate.verdict, fate.cause);
 }
 
+void limit(ChannelRef ref, RareRing<Gap>& gaps) {
+  while (gaps.size() > heuristics::kGapsKept) give_up_oldest(ref, gaps);
+}
+
 }  // namespace
 
 void limit_gaps(ChannelRef ref) {
-  Channel& channel = ref.channel;
-  for (RareRing<Gap>* gaps : {&channel.gaps, &channel.response_gaps}) {
-    while (gaps->size() > heuristics::kGapsKept) {
-      give_up_oldest(ref, *gaps);
-    }
-  }
+  limit(ref, ref.channel.gaps);
+  limit(ref, ref.channel.response_gaps);
 }
 
 void settle(ChannelRef ref, Time now) {

@@ -43,13 +43,13 @@ bool was_passed(const Ring<EndedMessage>& ended) {
 
 void settle_oldest(ChannelRef ref) {
   MessageEnds& ends = ref.channel.ends.make();
-  EndedMessage oldest = ends.ended.front();
+  EndedMessage& oldest = ends.ended.front();
   if (oldest.is_awaited()) {
     --ends.awaited;
     if (was_passed(ends.ended)) oldest.message.end = MessageEnd::incomplete;
   }
-  ends.ended.pop_front();
   emit(ref, oldest.message);
+  ends.ended.pop_front();
 }
 
 // Takes back the end of a message.

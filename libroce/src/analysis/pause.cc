@@ -3,6 +3,7 @@
 #include "roce/analysis/pause.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "analysis/heuristics.h"
 #include "analysis/state_archive.h"
@@ -17,6 +18,13 @@ constexpr std::uint64_t kSlowestLink = 10'000'000'000;
 
 bool is_pause(const Observation& packet) {
   return packet.kind == PacketKind::pfc || packet.kind == PacketKind::pause;
+}
+
+// Returns a number by which addresses are compared at once, which each packet of a capture needs four times.
+std::uint64_t number_of(const MacAddress& address) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, address.octets.data(), address.octets.size());
+  return number;
 }
 
 // Returns the time from `counted` to the end of the pause, or to `now` if that is earlier.
@@ -88,8 +96,12 @@ void PauseTracker::follow_link(Link& link, const Observation& packet) {
     link.common_ends = {packet.source_mac, packet.destination_mac};
     return;
   }
+  const std::uint64_t source = number_of(packet.source_mac);
+  const std::uint64_t destination = number_of(packet.destination_mac);
   for (std::optional<MacAddress>& end : link.common_ends) {
-    if (end && *end != packet.source_mac && *end != packet.destination_mac) end.reset();
+    if (!end) continue;
+    const std::uint64_t number = number_of(*end);
+    if (number != source && number != destination) end.reset();
   }
 }
 
