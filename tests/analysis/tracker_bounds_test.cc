@@ -226,6 +226,13 @@ TEST(TrackerBounds, OfGapsThatAreNeverFilled) {
   EXPECT_LT(feed.peak(), 16 * kMebibyte);
 }
 
+TEST(TrackerBounds, OfGapsInAnAnswerThatAreNeverFilled) {
+  Feed feed{Limits{}};
+  feed.feed(feed.read(1, 2, 0, 0x8000'0000));
+  for (std::uint32_t i = 0; i < 100'000; ++i) feed.feed(feed.response(1, 3, 2 * i, kReadMiddle));
+  EXPECT_LT(feed.peak(), 16 * kMebibyte);
+}
+
 // Every second PSN of a huge gap comes, from its end on: each belongs before the packets seen so far.
 TEST(TrackerBounds, OfAGapThatIsFilledBackwards) {
   Feed feed{kSmall};

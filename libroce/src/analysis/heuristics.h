@@ -178,7 +178,7 @@ inline constexpr std::size_t kEndedKept = 64;
 /// Test: Heuristics.OfNaksWithoutAReactionTheNewestEightAreRemembered.
 inline constexpr std::size_t kNaksKept = 8;
 /// Gaps, of requests and of responses each.
-/// Test: TrackerBounds.OfGapsThatAreNeverFilled.
+/// Tests: TrackerBounds.OfGapsThatAreNeverFilled, OfGapsInAnAnswerThatAreNeverFilled.
 inline constexpr std::size_t kGapsKept = 1024;
 /// Requests with a wrong ICRC.
 /// Test: Heuristics.OfDamagedRequestsTheNewestSixteenAreRemembered.
