@@ -80,8 +80,27 @@ TEST(Unanswered, TimeUntilANakIsNoWaitForAnAnswer) {
        115  A>B  SEND_ONLY     100
        116  A>B  SEND_ONLY     101  ar)");
   EXPECT_EQ(only(found).tries, 2U);
-  EXPECT_EQ(only(found).how, Unanswered::silence);
+  EXPECT_EQ(only(found).how, Unanswered::sent_once);
+  EXPECT_EQ(only(found).since, at(115));
   EXPECT_EQ(only(found).wait, Duration{});
+  EXPECT_THAT(found.later, Not(Contains(HasSubstr("no_answer"))));
+}
+
+TEST(Unanswered, SilenceBeginsAfterTheLatestNak) {
+  const Findings found = analyse(R"(
+         0  A>B  SEND_ONLY     99   ar
+        10  B>A  ACK           99
+       100  A>B  SEND_ONLY     100
+       101  A>B  SEND_ONLY     101  ar
+       111  B>A  NAK_SEQUENCE  100
+       115  A>B  SEND_ONLY     100
+       116  A>B  SEND_ONLY     101  ar
+     70000  A>B  SEND_ONLY     100
+     70001  A>B  SEND_ONLY     101  ar)");
+  EXPECT_EQ(only(found).how, Unanswered::silence);
+  EXPECT_EQ(only(found).tries, 3U);
+  EXPECT_EQ(only(found).begin, at(100));
+  EXPECT_EQ(only(found).since, at(115));
 }
 
 TEST(Unanswered, ReadsThatNobodyAnswers) {

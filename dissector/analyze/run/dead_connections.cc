@@ -24,6 +24,8 @@ using analysis::UnansweredRequest;
 
 // A requester that has not tried again for this many times its longest wait has given up: an adaptive one doubles it.
 constexpr int kWaits = 3;
+// A request that was sent again once may just have been lost when the capture ended.
+constexpr std::uint32_t kFewTries = 2;
 // An answer that has not come for so long is not just slow.
 constexpr Duration kSlowAnswer = std::chrono::milliseconds{100};
 
@@ -43,7 +45,8 @@ ConnectionEnd end_of(const UnansweredRequest& request, bool is_one_way, Duration
   switch (request.how) {
     case Unanswered::silence:
       if (is_one_way) return has_given_up ? ConnectionEnd::died_or_unseen : ConnectionEnd::unknown;
-      return has_given_up ? ConnectionEnd::died : ConnectionEnd::unanswered;
+      if (has_given_up) return ConnectionEnd::died;
+      return request.tries > kFewTries ? ConnectionEnd::unanswered : ConnectionEnd::last_unanswered;
     case Unanswered::not_ready:
       return has_given_up ? ConnectionEnd::refused_by_rnr : ConnectionEnd::unanswered;
     case Unanswered::answers_lost:
@@ -74,8 +77,9 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
       return head + fmt::format(
                         "{} has been silent since {}: {} of {} sent {} times in {}{}, {} {}; {} more to the end "
                         "of the capture",
-                        responder, seconds(request.begin), what, requester, request.tries, tried, timeout_text(request),
-                        end == ConnectionEnd::unanswered ? "retry count at least" : "retry count", request.tries - 1,
+                        responder, seconds(request.since), what, requester, request.tries, tried, timeout_text(request),
+                        end == ConnectionEnd::died || end == ConnectionEnd::died_or_unseen ? "retry count" : "retry count at least",
+                        request.tries - 1,
                         left);
     case Unanswered::not_ready:
       return head + fmt::format(
@@ -94,7 +98,7 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
       return head + fmt::format(
                         "{} owes {} an answer to {} since {}, {} before the end of the capture; it was not sent "
                         "again here",
-                        responder, requester, what, seconds(request.begin), left);
+                        responder, requester, what, seconds(request.since), left);
   }
   return head;
 }
@@ -114,14 +118,28 @@ std::vector<DeadConnection> find_dead_connections(const JudgedPart& part) {
       const ConnectionEnd end = end_of(request, is_one_way, time_left(result, stream, request));
       if (end == ConnectionEnd::unknown) continue;
       all.push_back({end, stream.stream, stream.ends[request.direction], stream.ends[1 - request.direction],
-                     request.begin, request.how == Unanswered::silence, describe(result, stream, request, end)});
+                     request.since, request.latest, request.how == Unanswered::silence,
+                     describe(result, stream, request, end)});
       break;
     }
   }
   return all;
 }
 
-std::optional<std::string> common_host_text(std::span<const DeadConnection> dead) {
+HeardHosts heard_hosts(const JudgedPart& part) {
+  HeardHosts heard;
+  for (const StreamSummary& stream : part.streams) {
+    for (const std::size_t end : {0U, 1U}) {
+      const analysis::DirectionSummary& counts = stream.directions[end];
+      if (!counts.seen) continue;
+      const auto [place, is_new] = heard.emplace(stream.ends[end], counts.latest);
+      if (!is_new) place->second = std::max(place->second, counts.latest);
+    }
+  }
+  return heard;
+}
+
+std::optional<std::string> common_host_text(std::span<const DeadConnection> dead, const HeardHosts& heard) {
   constexpr Duration kTogether = std::chrono::seconds{1};
   struct Host {
     std::uint64_t connections = 0;
@@ -131,12 +149,14 @@ std::optional<std::string> common_host_text(std::span<const DeadConnection> dead
   std::uint64_t all = 0;
   Time first = Time::max();
   Time last = Time::min();
+  Time first_try = Time::max();
   for (const DeadConnection& each : dead) {
     // Where a direction is not in the capture, the silence may be the capture's.
     if (!each.is_silent || each.end == ConnectionEnd::died_or_unseen) continue;
     ++all;
     first = std::min(first, each.since);
     last = std::max(last, each.since);
+    first_try = std::min(first_try, each.latest);
     for (const auto& [host, other] : {std::pair{each.requester, each.responder}, {each.responder, each.requester}}) {
       ++hosts[host].connections;
       hosts[host].others.insert(other);
@@ -144,6 +164,9 @@ std::optional<std::string> common_host_text(std::span<const DeadConnection> dead
   }
   for (const auto& [gid, host] : hosts) {
     if (host.connections != all || host.others.size() < 2 || last - first > kTogether) continue;
+    // Its other connections go on: it, and its link, are there.
+    const auto latest = heard.find(gid);
+    if (latest != heard.end() && latest->second > first_try) continue;
     return fmt::format(
         "all {} of these are connections of {}, with {} hosts, and fell silent within {}: this host or its "
         "link went away, or the process that owned its QPs ended, not a connection",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,7 +28,8 @@ struct DeadConnection {
   std::uint32_t stream = 0;
   Gid requester{};
   Gid responder{};
-  Time since{};            ///< of the first try of the request
+  Time since{};            ///< of the first try of the request that nothing answered
+  Time latest{};           ///< of its latest try
   bool is_silent = false;  ///< nothing answered the request, not even a NAK
   std::string text;        ///< who was silent, since when, how many tries, and what follows from their times
 };
@@ -35,8 +37,15 @@ struct DeadConnection {
 /// Returns the connections that ended with an unanswered request, except those of which nothing can be said.
 [[nodiscard]] std::vector<DeadConnection> find_dead_connections(const JudgedPart& part);
 
+/// The time at which each host was last heard, on any of its connections.
+using HeardHosts = std::map<Gid, Time>;
+
+[[nodiscard]] HeardHosts heard_hosts(const JudgedPart& part);
+
 /// Says which host the connections that nobody answered any more have in common, if several hosts had such connections
-/// with it and they fell silent within a second; nothing otherwise.
-[[nodiscard]] std::optional<std::string> common_host_text(std::span<const DeadConnection> dead);
+/// with it, they fell silent within a second, and nothing came from the host after the latest try of any; nothing
+/// otherwise.
+[[nodiscard]] std::optional<std::string> common_host_text(std::span<const DeadConnection> dead,
+                                                          const HeardHosts& heard);
 
 }  // namespace roce::analyze

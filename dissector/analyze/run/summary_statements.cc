@@ -48,13 +48,15 @@ class PacketStatements {
             .push_back(each);
       }
     }
-    add_dead();
+    const std::vector<DeadConnection> dead = find_dead_connections(part_);
+    add_dead(dead);
     add_seen_twice();
     add_refused();
     add_broken_rules();
     add_losses();
     add_where_losses_meet();
     add_lost_for_good();
+    add_perhaps_dead(dead);
     add_unseen_datagrams();
     add_damaged();
     add_all(warnings);
@@ -92,8 +94,7 @@ class PacketStatements {
     for (std::size_t i = 0; i < std::min(those.size(), kDescribed); ++i) add(severity, those[i]->text);
   }
 
-  void add_dead() {
-    const std::vector<DeadConnection> dead = find_dead_connections(part_);
+  void add_dead(const std::vector<DeadConnection>& dead) {
     add_ends(dead, ConnectionEnd::died, Severity::error,
              "died of silence: the application gets completion 12 (transport retry counter exceeded)");
     add_ends(dead, ConnectionEnd::refused_by_rnr, Severity::error,
@@ -105,8 +106,12 @@ class PacketStatements {
              "had tried in vain when the capture ended, and may have died");
     const bool is_said =
         std::ranges::any_of(statements_, [](const Statement& each) { return each.cause == "host_silent"; });
-    const auto text = is_said ? std::nullopt : common_host_text(dead);
+    const auto text = is_said ? std::nullopt : common_host_text(dead, heard_hosts(part_));
     if (text) add(Severity::error, *text);
+  }
+
+  // A packet lost just before the capture ended leaves such a request, too.
+  void add_perhaps_dead(const std::vector<DeadConnection>& dead) {
     add_ends(dead, ConnectionEnd::last_unanswered, Severity::warning,
              "may have died: its requester has no answer to its last request, as far as is seen here");
   }

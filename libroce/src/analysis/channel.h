@@ -236,6 +236,7 @@ struct Attempts {
   std::uint32_t refusals = 0;           ///< RNR NAKs for it
   std::uint32_t answers = 0;            ///< answers to it that were seen and did not reach the requester
   Time begin{};                         ///< time of the first try
+  Time since{};                         ///< time of the first try after the latest NAK for it
   Time latest{};                        ///< time of the latest try
   Duration shortest = Duration::max();  ///< least time from a try to the next, the first two aside; max: none
   Duration longest{};                   ///< most that it waited in vain, or as an RNR NAK asked

@@ -8,7 +8,7 @@
 namespace roce::analysis {
 
 /// Version of the types below. It is raised by any change of one of them, or of the meaning of a member.
-inline constexpr std::uint32_t kStateVersion = 17;
+inline constexpr std::uint32_t kStateVersion = 18;
 
 template <>
 inline constexpr std::size_t kMemberCount<Gid> = 1;
@@ -61,7 +61,7 @@ inline constexpr std::size_t kMemberCount<EndedMessage> = 2;
 template <>
 inline constexpr std::size_t kMemberCount<MessageEnds> = 5;
 template <>
-inline constexpr std::size_t kMemberCount<Attempts> = 8;
+inline constexpr std::size_t kMemberCount<Attempts> = 9;
 template <>
 inline constexpr std::size_t kMemberCount<Doubt> = 13;
 template <>
@@ -81,7 +81,7 @@ inline constexpr std::size_t kMemberCount<CnpReaction> = 6;
 template <>
 inline constexpr std::size_t kMemberCount<StreamSummary> = 26;
 template <>
-inline constexpr std::size_t kMemberCount<UnansweredRequest> = 12;
+inline constexpr std::size_t kMemberCount<UnansweredRequest> = 13;
 template <>
 inline constexpr std::size_t kMemberCount<DirectionSummary> = 21;
 template <>

@@ -68,6 +68,7 @@ UnansweredRequest describe(ChannelRef ref, const Request& request) {
   found.tries = is_tried ? attempts.tries : 1;
   found.packet = request.last;
   found.begin = is_tried ? attempts.begin : request.first_time;
+  found.since = is_tried ? attempts.since : request.last_time;
   found.latest = request.last_time;
   if (is_tried) {
     found.refusals = attempts.refusals;
@@ -120,7 +121,7 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
   if (!is_same) {
     attempts = {};
     attempts.psn = restart.first;
-    attempts.begin = attempts.latest = last_sent;
+    attempts.begin = attempts.since = attempts.latest = last_sent;
     attempts.tries = 1;
   }
   ++attempts.tries;
@@ -128,7 +129,9 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
   attempts.latest = restart.begin;
   // After a NAK, or sooner than after any ACK timeout, it did not wait for an answer in vain.
   const Cause cause = restart.shown_cause();
-  const bool is_in_vain = cause != Cause::nak && cause != Cause::implied_nak && wait >= heuristics::kLeastTimeout;
+  const bool is_wanted = cause == Cause::nak || cause == Cause::implied_nak;
+  if (is_wanted || cause == Cause::rnr) attempts.since = restart.begin;
+  const bool is_in_vain = !is_wanted && wait >= heuristics::kLeastTimeout;
   if (cause != Cause::rnr && is_in_vain) ++ref.stream.summary.directions[1 - ref.direction].unheard;
   // A requester that was refused goes back although its request arrived.
   if (cause != Cause::rnr) count_try(ref, restart);
@@ -153,7 +156,7 @@ void note_refusal(ChannelRef ref, LongPsn psn) {
     attempts.psn = psn;
     attempts.tries = 1;
     attempts.begin = is_known ? channel.requests[index].last_time : ref.packet().time;
-    attempts.latest = attempts.begin;
+    attempts.since = attempts.latest = attempts.begin;
   }
   ++attempts.refusals;
 }
@@ -178,7 +181,7 @@ void report_unanswered(ChannelRef ref) {
   const bool is_refused = channel.rnr_waits && channel.rnr->psn >= request.psn && channel.rnr->psn < request.end();
   if (!is_refused && was_heard_since(channel, request)) return;
   const Explanation& fate = explain(Evidence{Question::end_of_capture}
-                                        .note(Fact::was_sent_again, found.tries > 1)
+                                        .note(Fact::was_sent_again, found.tries > 1 && found.latest > found.since)
                                         .note(Fact::rnr_was_sent, is_refused)
                                         .note(Fact::is_refused, channel.refused));
   found.how = fate.verdict == VerdictKind::never_ready ? Unanswered::not_ready

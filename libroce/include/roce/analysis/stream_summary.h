@@ -64,8 +64,8 @@ struct Message {
 
 /// How a requester was left with a request that has no answer.
 enum class Unanswered : std::uint8_t {
-  sent_once,     ///< it asked for an answer, was not sent again, and no answer was seen
-  silence,       ///< it was sent several times, and no answer to the last one was seen
+  sent_once,     ///< it asked for an answer, was not sent again but for a NAK, and no answer was seen
+  silence,       ///< it was sent several times, not only for NAKs, and no answer to the last one was seen
   not_ready,     ///< an RNR NAK refused it, and it was not sent again
   answers_lost,  ///< it was sent several times though answers were seen; whether the last one reached it is unknown
 };
@@ -85,6 +85,7 @@ struct UnansweredRequest {
   std::uint32_t refusals = 0;  ///< RNR NAKs for it
   PacketId packet{};           ///< its latest transmission
   Time begin{};                ///< time of the first try
+  Time since{};                ///< time of the first try after the latest NAK for it
   Time latest{};               ///< time of the latest try, or of the RNR NAK for it
   Duration wait{};             ///< longest wait in vain between two tries; 0 if there was none
 
