@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "analyze/run/capture_ways.h"
-#include "analyze/run/undelivered.h"
+#include "analyze/run/run_time.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -78,9 +78,9 @@ std::string describe(const AnalysisResult& result, const StreamSummary& stream, 
                         "{} has been silent since {}: {} of {} sent {} times in {}{}, {} {}; {} more to the end "
                         "of the capture",
                         responder, seconds(request.since), what, requester, request.tries, tried, timeout_text(request),
-                        end == ConnectionEnd::died || end == ConnectionEnd::died_or_unseen ? "retry count" : "retry count at least",
-                        request.tries - 1,
-                        left);
+                        end == ConnectionEnd::died || end == ConnectionEnd::died_or_unseen ? "retry count"
+                                                                                           : "retry count at least",
+                        request.tries - 1, left);
     case Unanswered::not_ready:
       return head + fmt::format(
                         "{} had no receive posted from {} on: {} of {} refused {} in {}, {} {}; {} more to the "

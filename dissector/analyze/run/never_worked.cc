@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyze/run/capture_ways.h"
+#include "analyze/run/run_time.h"
 #include "analyze/run/size_statements.h"
 #include "analyze/run/undelivered.h"
 #include "text/human_units.h"

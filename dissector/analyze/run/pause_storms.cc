@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "analyze/run/undelivered.h"
+#include "analyze/run/run_time.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "analyze/run/undelivered.h"
+#include "analyze/run/run_time.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyze/run/run_time.h"
 #include "analyze/run/stream_figures.h"
 #include "analyze/run/undelivered.h"
 #include "text/human_units.h"

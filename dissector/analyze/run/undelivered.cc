@@ -10,6 +10,7 @@
 #include "analyze/run/capture_ways.h"
 #include "analyze/run/dead_connections.h"
 #include "analyze/run/never_worked.h"
+#include "analyze/run/run_time.h"
 #include "analyze/run/size_statements.h"
 #include "roce/wire/path_mtu.h"
 #include "text/human_units.h"
@@ -122,16 +123,6 @@ std::vector<Statement> statements_about_undelivered(const JudgedPart& part) {
   }
   std::ranges::stable_sort(statements, std::ranges::greater{}, &Statement::severity);
   return statements;
-}
-
-std::int64_t run_ns(const AnalysisResult& result, Time time) {
-  // The first timestamp is any number; `time` has been limited.
-  const Time first = analysis::limited(Time{Duration{result.counts.first_ns.value_or(0)}});
-  return (time - first).count();
-}
-
-std::string run_seconds(const AnalysisResult& result, Time time) {
-  return fmt::format("{:.6f} s", static_cast<double>(run_ns(result, time)) / 1e9);
 }
 
 }  // namespace roce::analyze

@@ -18,9 +18,4 @@ namespace roce::analyze {
 /// is none, those about dead connections first.
 [[nodiscard]] std::vector<Statement> statements_about_undelivered(const JudgedPart& part);
 
-/// Returns a time of a run for people, from the first frame on: `0.263349 s`.
-[[nodiscard]] std::string run_seconds(const AnalysisResult& result, Time time);
-/// Returns the same in nanoseconds.
-[[nodiscard]] std::int64_t run_ns(const AnalysisResult& result, Time time);
-
 }  // namespace roce::analyze

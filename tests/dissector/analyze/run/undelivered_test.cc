@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "analyze/run/undelivered.h"
+#include "analyze/run/run_time.h"
 
 #include <gtest/gtest.h>
 
