@@ -39,8 +39,10 @@ class PauseTest : public ::testing::Test {
     EXPECT_EQ(observe(packet), std::nullopt);
   }
   /// Feeds a packet to the host. Returns how long its priority has been paused, in us, if it should not have been sent.
-  std::optional<double> data(double time, unsigned priority, MacAddress to = kHost, MacAddress from = kSwitch) {
+  std::optional<double> data(double time, unsigned priority, MacAddress to = kHost, MacAddress from = kSwitch,
+                             Gid address = {}) {
     Observation packet = frame(time, PacketKind::roce, from, to);
+    packet.destination = address;
     packet.link_priority = static_cast<std::uint8_t>(priority);
     return observe(packet);
   }
@@ -174,11 +176,36 @@ TEST_F(PauseTest, ARunOfXoffsEndsWithAnXonOrALapse) {
   EXPECT_EQ(counts(3).longest_run.length, microseconds{30'000});
   EXPECT_EQ(counts(3).longest_run.frames, 11U);
   EXPECT_EQ(counts(3).longest_run.begin, Time{microseconds{100}});
+  EXPECT_EQ(counts(3).longest_run.first, (PacketId{1, 0}));
   EXPECT_EQ(counts(4).longest_run.length, Duration{}) << "another priority";
   pfc(33'000, 3, 0);
+  EXPECT_EQ(counts(3).longest_run.length, microseconds{32'900}) << "up to the XON";
   for (int i = 0; i < 5; ++i) pfc(33'100 + i * 3000, 3, 65'535);
   for (int i = 0; i < 30; ++i) pfc(60'000 + i * 4000, 3, 65'535);
-  EXPECT_EQ(counts(3).longest_run.length, microseconds{30'000}) << "the others were not renewed in time, or shorter";
+  EXPECT_EQ(counts(3).longest_run.length, microseconds{32'900}) << "the others were not renewed in time, or shorter";
+}
+
+TEST_F(PauseTest, AnXonAfterTheLastTimerRanOutIsNoPartOfTheRun) {
+  use({});
+  pfc(0, 3, 65'535);
+  pfc(3000, 3, 65'535);
+  pfc(9000, 3, 0);
+  EXPECT_EQ(counts(3).longest_run.length, microseconds{3000});
+}
+
+TEST_F(PauseTest, AStationIsTheHostToWhichPacketsGoByItsAddress) {
+  const auto address = [](std::uint8_t last) { return Gid::from_ipv4({{10, 0, 0, last}}); };
+  (void)data(0, 3, kHost, kSwitch, address(1));
+  pfc(1, 3, 100);
+  EXPECT_EQ(summaries()[0].host, std::nullopt) << "known when the next packet comes";
+  (void)data(100, 3, kHost, kSwitch, address(1));
+  (void)data(101, 3, kSwitch, kHost, address(7));
+  EXPECT_EQ(summaries()[0].host, address(1));
+  EXPECT_FALSE(summaries()[0].has_several);
+  (void)data(102, 3, kHost, kSwitch, address(2));
+  (void)data(103, 3, kHost, kSwitch, address(1));
+  EXPECT_EQ(summaries()[0].host, std::nullopt);
+  EXPECT_TRUE(summaries()[0].has_several) << "a router";
 }
 
 TEST_F(PauseTest, ARunIsShorterOnAFasterLink) {

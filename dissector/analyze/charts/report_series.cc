@@ -52,6 +52,8 @@ ReportSeries::ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_s
 void ReportSeries::on_packet(const AnalysedPacket& packet) {
   const analysis::Observation& seen = packet.observation;
   latest_ns_ = std::max(latest_ns_, seen.time.time_since_epoch().count());
+  // Like all times of the summary, those of the axis count from the first frame, which need not be a RoCE packet.
+  if (packet.start_ns && pyramid_.size() == 0) pyramid_.reach(*packet.start_ns);
   pyramid_.reach(seen.time.time_since_epoch().count());
   if (seen.kind == PacketKind::roce) {
     if (seen.payload_length != 0 && brings_new_payload(packet)) {

@@ -115,6 +115,7 @@ text::TextTable pause_table(const SummaryView& view) {
     };
     const std::int64_t paused = counts.paused.value_or(Duration{}).count();
     rows.push_back({{to_string(row.station->source)},
+                    {row.station->host ? view.names.text(*row.station->host) : std::string{}},
                     {row.priority == PauseSummary::kAll ? "all" : std::to_string(row.priority)},
                     {some(counts.xoff)},
                     {some(counts.xon)},
@@ -127,6 +128,7 @@ text::TextTable pause_table(const SummaryView& view) {
                     {ended(counts.longest_until_xon)}});
   }
   return table_of({{"station"},
+                   {"host"},
                    {"priority", text::Align::right},
                    {"XOFF", text::Align::right},
                    {"XON", text::Align::right},

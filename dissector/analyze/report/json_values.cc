@@ -182,6 +182,7 @@ OrderedJson pause_json(const analysis::PauseSummary& pause, const std::vector<Ca
   OrderedJson json;
   if (pause.point < points.size()) json["point"] = points[pause.point].name;
   json["source"] = to_string(pause.source);
+  json["host"] = pause.host ? OrderedJson(to_string(*pause.host)) : OrderedJson{};
   json["frames"] = pause.frames;
   OrderedJson priorities = OrderedJson::array();
   for (std::size_t i = 0; i < pause.counts.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "analyze/report/json_values.h"
 #include "analyze/report/summary_format.h"
+#include "analyze/run/run_time.h"
 
 namespace roce::analyze {
 
@@ -49,10 +50,10 @@ OrderedJson counts_json(const CaptureCounts& counts) {
   return json;
 }
 
-OrderedJson finding_json(const Finding& finding, const std::vector<CapturePoint>& points) {
+OrderedJson finding_json(const Finding& finding, const AnalysisResult& result) {
   OrderedJson json;
   json["verdict"] = finding.info->name;
-  if (finding.point) json["point"] = points[*finding.point].name;
+  if (finding.point) json["point"] = result.points[*finding.point].name;
   json["severity"] = severity_text(finding.info->severity);
   json["count"] = finding.count;
   json["packets"] = finding.packets;
@@ -62,6 +63,10 @@ OrderedJson finding_json(const Finding& finding, const std::vector<CapturePoint>
     worst.push_back(OrderedJson{{"stream", share.stream}, {"count", share.count}});
   }
   json["worst"] = std::move(worst);
+  json["first_frame"] = finding.first.file == nullptr ? OrderedJson{} : OrderedJson(finding.first.number);
+  json["file"] = finding.first.file == nullptr ? OrderedJson{} : OrderedJson(finding.first.file->path);
+  json["first_ns"] = run_ns(result, finding.begin);
+  json["last_ns"] = run_ns(result, finding.end);
   json["text"] = finding.info->text;
   json["advice"] = finding.advice;
   return json;
@@ -126,7 +131,7 @@ OrderedJson summary_json(const SummaryView& view) {
       {"before", summary.losses.before}, {"after", summary.losses.after}, {"beyond", summary.losses.beyond}};
   OrderedJson findings = OrderedJson::array();
   for (const Finding& finding : summary.findings) {
-    findings.push_back(finding_json(finding, view.result.points));
+    findings.push_back(finding_json(finding, view.result));
   }
   json["findings"] = std::move(findings);
   if (!summary.joined.crossings.empty()) {

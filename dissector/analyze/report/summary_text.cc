@@ -8,6 +8,7 @@
 #include "analyze/report/statement_text.h"
 #include "analyze/report/stream_text.h"
 #include "analyze/report/summary_format.h"
+#include "analyze/run/run_time.h"
 #include "analyze/run/stream_figures.h"
 #include "packet_text/time_text.h"
 #include "text/human_units.h"
@@ -129,6 +130,7 @@ class SummaryText {
                                            {"count", text::Align::right},
                                            {"packets", text::Align::right},
                                            {"streams", text::Align::right},
+                                           {"first", text::Align::right},
                                            {"most in"},
                                            {"meaning"}};
     if (has_points) columns.insert(columns.begin() + 1, {"at"});
@@ -142,6 +144,7 @@ class SummaryText {
                                        {text::count_text(finding.count)},
                                        {text::count_text(finding.packets)},
                                        {text::count_text(finding.streams)},
+                                       {run_seconds(view_.result, finding.begin)},
                                        {worst},
                                        {std::string{finding.info->text}}};
       if (has_points) row.insert(row.begin() + 1, {point_name(finding.point)});

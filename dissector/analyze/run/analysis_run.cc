@@ -73,7 +73,8 @@ class SerialRun final : public RunSoFar {
           const std::optional<analysis::PauseBreach> breach = state_.pause.observe(part.observation);
           const analysis::PacketAnalysis& known = breach ? with_breach(tracked, part.observation, *breach) : tracked;
           const packet_text::DecodedPacket decoded{frame, whole, part.packet, part.icrc, part.base};
-          state_.consumer.on_packet({decoded, part.observation, known, file, state_.intake.capture_point()});
+          state_.consumer.on_packet(
+              {decoded, part.observation, known, file, state_.intake.capture_point(), state_.result.counts.first_ns});
           for (const analysis::Verdict& verdict : known.verdicts) state_.consumer.on_verdict(verdict);
           if (++since_hand_over_ == kHandOverPackets) hand_over();
         });

@@ -28,6 +28,7 @@ struct AnalysedPacket {
   const analysis::PacketAnalysis& analysis;
   const CaptureFile& file;
   const CapturePoint& point;
+  std::optional<std::int64_t> start_ns;  ///< earliest time of the frames so far in the time window
 };
 
 struct CarriedState;

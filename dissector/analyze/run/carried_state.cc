@@ -40,7 +40,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaptureCounts, frames, bytes, outside_window,
                                    super_frames, versions, icrc_good, icrc_bad, icrc_unchecked, malformed, cut_short,
                                    pause_frames, unknown_link, without_time, clock_backwards, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LossPlaces, before, after, beyond, damaged)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerdictCount, verdicts, packets)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerdictCount, verdicts, packets, first_frame, first_ns, last_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CmRepetitions, by_message, slowest_setup_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerdictTotals, kinds, rules, losses, cm)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(VerdictCounts, kinds, rules, losses, cm, losses_of_stream)
@@ -50,7 +50,7 @@ namespace {
 using nlohmann::json;
 
 // A line of JSON follows, and after it the states of the trackers, whose lengths that line gives.
-constexpr std::string_view kFirstLine = "roce-analyze state 3";
+constexpr std::string_view kFirstLine = "roce-analyze state 4";
 // The JSON line has an entry for each stream that lost packets.
 constexpr json_input::Bounds kHeadBounds{
     .bytes = std::size_t{1} << 30, .values = std::size_t{1} << 24, .members = 65536};

@@ -30,6 +30,12 @@ struct Storm {
   PauseRun run{};
 };
 
+std::string station_text(const PauseSummary& station) {
+  const std::string address = to_string(station.source);
+  if (station.host) return fmt::format("{} ({})", to_string(*station.host), address);
+  return station.has_several ? fmt::format("{} (a router, by its packets)", address) : address;
+}
+
 Statement statement_of(const AnalysisResult& result, const Storm& storm) {
   const bool is_all = storm.priority == PauseSummary::kAll;
   const std::string what = is_all ? "all priorities (PAUSE)" : fmt::format("priority {} (PFC)", storm.priority);
@@ -39,7 +45,7 @@ Statement statement_of(const AnalysisResult& result, const Storm& storm) {
       storm.is_sure ? Severity::error : Severity::warning,
       fmt::format("{}{} storm{}: {} stopped {} for {} without a break, from {} on ({}): {}", at,
                   is_all ? "PAUSE" : "PFC", storm.is_sure ? "" : ", if the link has 10 Gbit/s",
-                  to_string(storm.station->source), what, text::duration_text(storm.run.length.count()),
+                  station_text(*storm.station), what, text::duration_text(storm.run.length.count()),
                   run_seconds(result, storm.run.begin), text::counted(storm.run.frames, "XOFF", "XOFFs"),
                   storm.is_sure ? "no congestion lasts so long; look at this station, its receive path and its "
                                   "firmware, and at the watchdog of its switch"
@@ -51,6 +57,11 @@ Statement statement_of(const AnalysisResult& result, const Storm& storm) {
                      {"since_ns", run_ns(result, storm.run.begin)},
                      {"duration_ns", std::int64_t{storm.run.length.count()}},
                      {"xoffs", storm.run.frames}};
+  if (const FramePlace first = find_frame(result.files, storm.run.first.frame); first.file != nullptr) {
+    statement.facts.push_back({"first_frame", first.number});
+    statement.facts.push_back({"file", first.file->path});
+  }
+  if (storm.station->host) statement.facts.push_back({"host", to_string(*storm.station->host)});
   return statement;
 }
 

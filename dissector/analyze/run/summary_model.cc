@@ -56,7 +56,15 @@ void find_findings(const JudgedPart& part, std::vector<Finding>& findings) {
   for (const analysis::VerdictInfo& info : analysis::verdict_infos()) {
     const VerdictCount& count = part.verdicts.of(info.kind);
     if (count.verdicts == 0) continue;
-    Finding finding{&info, part.point, count.verdicts, count.packets, 0, {}, advice_on(part, info)};
+    Finding finding;
+    finding.info = &info;
+    finding.point = part.point;
+    finding.count = count.verdicts;
+    finding.packets = count.packets;
+    finding.first = find_frame(part.result.files, count.first_frame);
+    finding.begin = Time{Duration{count.first_ns}};
+    finding.end = Time{Duration{count.last_ns}};
+    finding.advice = advice_on(part, info);
     for (const StreamSummary& stream : part.streams) {
       if (stream.count(info.kind) == 0) continue;
       ++finding.streams;

@@ -24,6 +24,9 @@ struct Finding {
     std::uint64_t count = 0;
   };
   std::vector<Share> worst;  ///< at most three streams, the worst first
+  FramePlace first;          ///< frame of the earliest verdict
+  Time begin{};              ///< its time
+  Time end{};                ///< time of the latest verdict
   std::string_view advice;   ///< what to do about it, by what else was found; may be empty
 };
 

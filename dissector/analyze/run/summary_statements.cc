@@ -11,7 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "analyze/run/connection_shares.h"
 #include "analyze/run/dead_connections.h"
+#include "analyze/run/loss_statements.h"
 #include "analyze/run/never_worked.h"
 #include "analyze/run/silent_hosts.h"
 #include "analyze/run/size_statements.h"
@@ -32,7 +34,7 @@ using text::counted;
 class PacketStatements {
  public:
   explicit PacketStatements(const JudgedPart& part) : part_(part), result_(part.result), verdicts_(part.verdicts) {
-    connections_ = static_cast<std::uint64_t>(std::ranges::count_if(part.streams, is_connected));
+    connections_ = count_connections(part);
   }
 
   std::vector<Statement> make() && {
@@ -53,11 +55,8 @@ class PacketStatements {
     add_seen_twice();
     add_refused();
     add_broken_rules();
-    add_losses();
-    add_where_losses_meet();
-    add_lost_for_good();
+    add_all(statements_about_losses(part_));
     add_perhaps_dead(dead);
-    add_unseen_datagrams();
     add_damaged();
     add_all(warnings);
     add_not_ready();
@@ -72,14 +71,6 @@ class PacketStatements {
  private:
   void add(Severity severity, std::string text) { statements_.push_back({severity, std::move(text)}); }
   void add_all(const std::vector<Statement>& more) { statements_.insert(statements_.end(), more.begin(), more.end()); }
-
-  template <typename Holds>
-  [[nodiscard]] std::string connections_that(Holds holds, std::string_view one, std::string_view many) const {
-    const auto count = static_cast<std::uint64_t>(std::ranges::count_if(
-        part_.streams, [&](const StreamSummary& stream) { return is_connected(stream) && holds(stream); }));
-    return fmt::format("{} of {} {}", text::count_text(count), counted(connections_, "connection", "connections"),
-                       count == 1 ? one : many);
-  }
 
   // Says how many connections came to this end, and describes the first few.
   void add_ends(const std::vector<DeadConnection>& dead, ConnectionEnd end, Severity severity, std::string_view text) {
@@ -140,10 +131,10 @@ class PacketStatements {
     }
     if (parts.empty()) return;
     const auto is_refused = [](const StreamSummary& stream) { return error_naks(stream) != 0; };
-    add(Severity::error,
-        fmt::format("{}: {}",
-                    connections_that(is_refused, "was broken off by an error NAK", "were broken off by error NAKs"),
-                    fmt::join(parts, ", ")));
+    add(Severity::error, fmt::format("{}: {}",
+                                     connections_that(part_, is_refused, "was broken off by an error NAK",
+                                                      "were broken off by error NAKs"),
+                                     fmt::join(parts, ", ")));
   }
 
   void add_broken_rules() {
@@ -155,107 +146,6 @@ class PacketStatements {
         parts.push_back(fmt::format("{} {} ({})", text::count_text(count), info.identifier, info.text));
     }
     add(Severity::error, fmt::format("rules of the protocol are broken: {}", fmt::join(parts, ", ")));
-  }
-
-  void add_losses() {
-    const LossPlaces& lost = verdicts_.losses;
-    std::vector<std::string> parts;
-    const auto place = [&](std::uint64_t count, std::string_view text) {
-      if (count != 0) parts.push_back(fmt::format("{} {}", text::count_text(count), text));
-    };
-    place(lost.before, "lost before the capture point");
-    if (lost.damaged != 0)
-      parts.back() += fmt::format(" ({} of them seen here, damaged)", text::count_text(lost.damaged));
-    place(lost.after, "lost after it");
-    place(lost.beyond, "lost on the responder's side of it: the request, or its answer");
-    const std::uint64_t late = verdicts_.of(VerdictKind::response_not_in_time).packets;
-    place(late, late == 1 ? "response lost or overtaken after it" : "responses lost or overtaken after it");
-    if (parts.empty()) return;
-    const auto has_lost = [&](const StreamSummary& stream) {
-      return result_.verdicts.lost_of(stream.stream).total() != 0 ||
-             stream.count(VerdictKind::response_not_in_time) != 0;
-    };
-    add(Severity::error,
-        fmt::format("{}: {}", connections_that(has_lost, "lost packets", "lost packets"), fmt::join(parts, ", ")));
-  }
-
-  // Many to one is a reason for losses that no single connection shows.
-  void add_where_losses_meet() {
-    constexpr std::uint64_t kLeastLost = 10;
-    constexpr std::size_t kLeastOthers = 3;
-    constexpr std::uint64_t kPercent = 90;
-    struct Host {
-      std::uint64_t lost = 0;
-      std::set<Gid> others;  // with which it lost packets
-    };
-    std::map<Gid, Host> hosts;
-    std::uint64_t all = 0;
-    for (const StreamSummary& stream : part_.streams) {
-      const std::uint64_t lost = result_.verdicts.lost_of(stream.stream).total();
-      if (lost == 0) continue;
-      all += lost;
-      for (const std::size_t end : {0U, 1U}) {
-        Host& host = hosts[stream.ends[end]];
-        host.lost += lost;
-        host.others.insert(stream.ends[1 - end]);
-      }
-    }
-    const auto meeting = std::ranges::max_element(hosts, {}, [](const auto& host) { return host.second.lost; });
-    if (all < kLeastLost || meeting->second.others.size() < kLeastOthers ||
-        meeting->second.lost * 100 < all * kPercent) {
-      return;
-    }
-    add(Severity::warning,
-        fmt::format("{} of the lost packets are of connections between {} and {} others: roce-analyze incast says "
-                    "whether they are lost while several of these send to it at once",
-                    text::percent_text(meeting->second.lost, all), to_string(meeting->first),
-                    meeting->second.others.size()));
-  }
-
-  void add_lost_for_good() {
-    const std::uint64_t count = verdicts_.of(VerdictKind::lost_for_good).packets;
-    if (count == 0) return;
-    const auto lacks = [](const StreamSummary& stream) { return stream.count(VerdictKind::lost_for_good) != 0; };
-    const std::string text =
-        fmt::format("{} that nobody repeats (UC): lost before the capture point, or missed by the capture",
-                    counted(count, "packet", "packets"));
-    add(Severity::warning, connections_that(lacks, "lacks " + text, "lack " + text));
-  }
-
-  // A-UD-1 (a QP numbers its datagrams one after the other, whoever they are for)
-  void add_unseen_datagrams() {
-    struct Sender {
-      std::uint64_t packets = 0;
-      std::vector<std::pair<std::uint64_t, std::uint64_t>> flows;  // unseen PSNs, packets
-    };
-    std::map<std::tuple<std::uint16_t, std::uint64_t, Gid, Qpn>, Sender> senders;
-    for (const StreamSummary& stream : part_.streams) {
-      if (stream.service != Service::ud || !stream.qpns[0]) continue;
-      Sender& sender = senders[{stream.point, stream.domain, stream.ends[0], *stream.qpns[0]}];
-      const std::uint64_t packets = stream.directions[0].packets;
-      sender.packets += packets;
-      sender.flows.emplace_back(stream.unseen_datagrams, packets);
-    }
-    std::uint64_t unseen = 0;
-    std::uint64_t seen = 0;
-    std::uint64_t count = 0;
-    for (const auto& [key, sender] : senders) {
-      std::uint64_t most = 0;
-      // The other flows of the QP may have taken as many of the PSNs that a flow lacks.
-      for (const auto& [missing, packets] : sender.flows) {
-        most = std::max(most, missing - std::min(missing, sender.packets - packets));
-      }
-      if (most == 0) continue;
-      unseen += most;
-      seen += sender.packets;
-      ++count;
-    }
-    if (count == 0) return;
-    // A QP that sends as many datagrams elsewhere as here is not a sign of a loss.
-    add(unseen < seen ? Severity::warning : Severity::note,
-        fmt::format("{} of {} {} not seen: lost before the capture point, missed by the capture, or sent to others",
-                    counted(unseen, "datagram", "datagrams"), counted(count, "sending QP", "sending QPs"),
-                    unseen == 1 ? "was" : "were"));
   }
 
   void add_damaged() {
@@ -273,7 +163,7 @@ class PacketStatements {
     const auto was_not_ready = [](const StreamSummary& stream) { return stream.count(VerdictKind::rnr_nak) != 0; };
     add(Severity::warning,
         fmt::format("{}: {} (RNR NAK)",
-                    connections_that(was_not_ready, "found no receive posted", "found no receive posted"),
+                    connections_that(part_, was_not_ready, "found no receive posted", "found no receive posted"),
                     counted(count, "time", "times")));
   }
 
@@ -301,10 +191,10 @@ class PacketStatements {
     if (nothing_was_lost() && again != 0) {
       const std::string text =
           fmt::format("had {}, and sent {} again: nothing was lost", packets, counted(again, "packet", "packets"));
-      add(Severity::warning, connections_that(has_overtaken, text, text));
+      add(Severity::warning, connections_that(part_, has_overtaken, text, text));
     } else {
       const std::string text = fmt::format("had {}", packets);
-      add(Severity::note, connections_that(has_overtaken, text, text));
+      add(Severity::note, connections_that(part_, has_overtaken, text, text));
     }
   }
 
@@ -317,7 +207,7 @@ class PacketStatements {
     const auto has_repeated = [](const StreamSummary& stream) { return retransmissions(stream) != 0; };
     const std::string again =
         fmt::format("sent {} again; the findings may say why", counted(count, "packet", "packets"));
-    add(Severity::warning, connections_that(has_repeated, again, again));
+    add(Severity::warning, connections_that(part_, has_repeated, again, again));
   }
 
   void add_cm_repeated() {
@@ -357,7 +247,7 @@ class PacketStatements {
                          [](const analysis::CongestionSummary& each) { return each.marks != 0 && each.cnps == 0; });
     };
     if (std::ranges::any_of(part_.streams, is_ignored)) {
-      add(Severity::note, connections_that(is_ignored, "had CE marks, and no CNP was seen for it",
+      add(Severity::note, connections_that(part_, is_ignored, "had CE marks, and no CNP was seen for it",
                                            "had CE marks, and no CNP was seen for them"));
     }
   }

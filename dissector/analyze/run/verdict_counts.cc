@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace roce::analyze {
 
@@ -22,9 +23,8 @@ std::uint64_t packets_of(const analysis::Verdict& verdict) {
 }
 
 std::uint64_t LossPlaces::*VerdictTotals::add(const analysis::Verdict& verdict) {
-  VerdictCount& count = kinds[static_cast<std::size_t>(verdict.kind)];
-  ++count.verdicts;
-  count.packets += packets_of(verdict);
+  const std::int64_t time_ns = verdict.time.time_since_epoch().count();
+  kinds[static_cast<std::size_t>(verdict.kind)] += {1, packets_of(verdict), verdict.packet.frame, time_ns, time_ns};
   ++rules[static_cast<std::size_t>(verdict.rule)];
   std::uint64_t LossPlaces::*place = nullptr;
   switch (verdict.kind) {
@@ -71,11 +71,20 @@ CmRepetitions& CmRepetitions::operator+=(const CmRepetitions& other) {
   return *this;
 }
 
-VerdictTotals& VerdictTotals::operator+=(const VerdictTotals& other) {
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    kinds[i].verdicts += other.kinds[i].verdicts;
-    kinds[i].packets += other.kinds[i].packets;
+VerdictCount& VerdictCount::operator+=(const VerdictCount& other) {
+  if (other.verdicts == 0) return *this;
+  if (verdicts == 0 || std::tie(other.first_ns, other.first_frame) < std::tie(first_ns, first_frame)) {
+    first_ns = other.first_ns;
+    first_frame = other.first_frame;
   }
+  last_ns = verdicts == 0 ? other.last_ns : std::max(last_ns, other.last_ns);
+  verdicts += other.verdicts;
+  packets += other.packets;
+  return *this;
+}
+
+VerdictTotals& VerdictTotals::operator+=(const VerdictTotals& other) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) kinds[i] += other.kinds[i];
   for (std::size_t i = 0; i < rules.size(); ++i) rules[i] += other.rules[i];
   losses += other.losses;
   cm += other.cm;

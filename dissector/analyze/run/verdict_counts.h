@@ -22,10 +22,15 @@ struct LossPlaces {
   [[nodiscard]] std::uint64_t total() const { return before + after + beyond; }
 };
 
-/// The number of verdicts, and of the packets that they are about.
+/// The number of verdicts, and of the packets that they are about; when they were, by the times of those packets.
 struct VerdictCount {
   std::uint64_t verdicts = 0;
-  std::uint64_t packets = 0;  ///< packets that the verdicts are about
+  std::uint64_t packets = 0;      ///< packets that the verdicts are about
+  std::uint64_t first_frame = 0;  ///< frame of the earliest verdict, across all files; 0: there are no verdicts
+  std::int64_t first_ns = 0;      ///< since 1970
+  std::int64_t last_ns = 0;       ///< of the latest
+
+  VerdictCount& operator+=(const VerdictCount& other);
 };
 
 /// Returns the number of packets that a verdict is about. One that reports a loss counts what was lost on the wire

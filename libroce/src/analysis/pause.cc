@@ -75,6 +75,7 @@ std::optional<PauseBreach> PauseTracker::observe(const Observation& packet) {
   }
   const auto found = stations_.find({packet.point, packet.destination_mac});
   if (found == stations_.end()) return std::nullopt;
+  learn_host(found->second.summary, packet.destination);
   const std::array<Pause, 9>& pauses = found->second.pauses;
   // A-PFC-3 (without a VLAN tag the priority is unknown): it depends on how the hosts are set up.
   if (packet.link_priority < PauseSummary::kAll) {
@@ -130,12 +131,27 @@ void PauseTracker::on_pause(const Observation& packet) {
   }
 }
 
-void PauseTracker::follow_run(Run& run, PauseRun& longest, Time now, Duration timer) {
-  if (run.frames == 0 || now > run.end) run = {.begin = now};
+void PauseTracker::learn_host(PauseSummary& station, const Gid& host) {
+  if (station.has_several || station.host == host) return;
+  station.has_several = station.host.has_value();
+  station.host = station.has_several ? std::nullopt : std::optional{host};
+}
+
+void PauseTracker::follow_run(Run& run, PauseRun& longest, const Observation& packet, Duration timer) {
+  const Time now = packet.time;
+  if (run.frames == 0 || now > run.end) run = {.begin = now, .first = packet.id};
   ++run.frames;
   // It is never later than a saved state can hold.
   run.end = std::min(now + timer, Time{Duration{kFarthest}});
-  if (now - run.begin > longest.length) longest = {now - run.begin, run.frames, run.begin};
+  if (now - run.begin > longest.length) longest = {now - run.begin, run.frames, run.begin, run.first};
+}
+
+// An XON that comes after the timer ran out ends nothing.
+void PauseTracker::end_run(Run& run, PauseRun& longest, Time now) {
+  if (run.frames != 0 && now <= run.end && now - run.begin > longest.length) {
+    longest = {now - run.begin, run.frames, run.begin, run.first};
+  }
+  run.frames = 0;
 }
 
 // A-PFC-1 (a timer counts in units of 512 bit times and replaces the one before; 0 ends the pause)
@@ -153,7 +169,8 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
   pause.end = std::min(packet.time + time_of(quanta, kFastestLink), Time{Duration{kFarthest}});
   if (quanta == 0) {
     ++counts.xon;
-    pause.run.frames = pause.sure_run.frames = 0;
+    end_run(pause.run, counts.longest_run, packet.time);
+    end_run(pause.sure_run, counts.sure_run, packet.time);
     if (!pause.active) return;
     const Duration lasted = std::max(packet.time - pause.begin, Duration{});
     ++counts.ended;
@@ -162,8 +179,8 @@ void PauseTracker::apply(Station& station, std::size_t priority, const Observati
     pause.active = false;
     return;
   }
-  follow_run(pause.run, counts.longest_run, packet.time, time_of(quanta, kSlowestLink));
-  follow_run(pause.sure_run, counts.sure_run, packet.time, time_of(quanta, kFastestLink));
+  follow_run(pause.run, counts.longest_run, packet, time_of(quanta, kSlowestLink));
+  follow_run(pause.sure_run, counts.sure_run, packet, time_of(quanta, kFastestLink));
   ++counts.xoff;
   counts.quanta += quanta;
   if (!pause.active) {

@@ -15,11 +15,11 @@ constexpr std::string_view kStateKind = "RPAU";
 }  // namespace
 
 template <>
-inline constexpr std::size_t kMemberCount<PauseRun> = 3;
+inline constexpr std::size_t kMemberCount<PauseRun> = 4;
 template <>
 inline constexpr std::size_t kMemberCount<PauseCounts> = 9;
 template <>
-inline constexpr std::size_t kMemberCount<PauseSummary> = 6;
+inline constexpr std::size_t kMemberCount<PauseSummary> = 8;
 
 [[nodiscard]] inline bool is_possible(const PauseRun& run) {
   return run.length >= Duration{};
@@ -68,6 +68,7 @@ struct StateAccess<PauseTracker> {
   template <typename Archive, typename Run>
   static void transfer_run(Archive& archive, Run& run) {
     archive(run.begin);
+    archive(run.first);
     archive(run.end);
     archive(run.frames);
   }

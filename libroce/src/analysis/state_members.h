@@ -83,9 +83,11 @@ inline constexpr std::size_t kMemberCount<StreamSummary> = 26;
 template <>
 inline constexpr std::size_t kMemberCount<UnansweredRequest> = 13;
 template <>
-inline constexpr std::size_t kMemberCount<DirectionSummary> = 21;
+inline constexpr std::size_t kMemberCount<DirectionSummary> = 22;
 template <>
 inline constexpr std::size_t kMemberCount<Quiet> = 3;
+template <>
+inline constexpr std::size_t kMemberCount<Stalls> = 2;
 template <>
 inline constexpr std::size_t kMemberCount<LargerRequests> = 5;
 template <>

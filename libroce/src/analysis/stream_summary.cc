@@ -34,9 +34,11 @@ void merge(DirectionSummary& sum, const DirectionSummary& more) {
   if (more.latest > sum.latest) {
     sum.latest = more.latest;
     sum.unheard = more.unheard;
+    if (more.unheard != 0) sum.stalls.make().asked = more.stalls->asked;
   }
   sum.longest_quiet = std::max(sum.longest_quiet, more.longest_quiet);
   if (more.missed->length() > sum.missed->length()) sum.missed = more.missed;
+  if (more.stalls->longest.length() > sum.stalls->longest.length()) sum.stalls.make().longest = more.stalls->longest;
   sum.arrived += more.arrived;
   if (more.largest_arrived >= sum.largest_arrived) sum.larger = more.larger;
   sum.largest_arrived = std::max(sum.largest_arrived, more.largest_arrived);

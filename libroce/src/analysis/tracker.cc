@@ -25,7 +25,11 @@ bool is_ecn_capable(const Observation& packet) {
 void end_quiet(DirectionSummary& counts, Time now) {
   const Quiet quiet{counts.latest, now, counts.unheard};
   counts.longest_quiet = std::max(counts.longest_quiet, quiet.length());
-  if (quiet.tries != 0 && quiet.length() > counts.missed->length()) counts.missed.make() = quiet;
+  if (quiet.tries == 0) return;
+  if (quiet.length() > counts.missed->length()) counts.missed.make() = quiet;
+  Stalls& stalls = counts.stalls.make();
+  const Quiet stall{std::max(counts.latest, stalls.asked), now, quiet.tries};
+  if (stall.length() > stalls.longest.length()) stalls.longest = stall;
   counts.unheard = 0;
 }
 

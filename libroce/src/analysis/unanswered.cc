@@ -132,7 +132,10 @@ void note_attempt(ChannelRef ref, const Restart& restart, Time last_sent) {
   const bool is_wanted = cause == Cause::nak || cause == Cause::implied_nak;
   if (is_wanted || cause == Cause::rnr) attempts.since = restart.begin;
   const bool is_in_vain = !is_wanted && wait >= heuristics::kLeastTimeout;
-  if (cause != Cause::rnr && is_in_vain) ++ref.stream.summary.directions[1 - ref.direction].unheard;
+  if (cause != Cause::rnr && is_in_vain) {
+    DirectionSummary& silent = ref.stream.summary.directions[1 - ref.direction];
+    if (++silent.unheard == 1) silent.stalls.make().asked = attempts.since;
+  }
   // A requester that was refused goes back although its request arrived.
   if (cause != Cause::rnr) count_try(ref, restart);
   if (cause == Cause::rnr || is_in_vain) attempts.longest = std::max(attempts.longest, wait);

@@ -22,9 +22,10 @@ struct StateAccess;
 
 /// XOFFs that followed each other without an XON, each before the timer of the one before it ran out.
 struct PauseRun {
-  Duration length{};         ///< from the first to the last
+  Duration length{};         ///< from the first to the last, or to the XON that ended it in time
   std::uint64_t frames = 0;  ///< XOFFs in that time
   Time begin{};              ///< time of the first of them
+  PacketId first{};          ///< the first of them
 
   friend bool operator==(const PauseRun&, const PauseRun&) = default;
 };
@@ -56,6 +57,10 @@ struct PauseSummary {
   PacketId first{};
   PacketId last{};
   std::array<PauseCounts, 9> counts{};
+  /// Address to which packets went by the station's MAC address after its first frame; not set: none went, or
+  /// `has_several`.
+  std::optional<Gid> host{};
+  bool has_several = false;  ///< packets to several addresses did: it is a router
 
   friend bool operator==(const PauseSummary&, const PauseSummary&) = default;
 };
@@ -105,6 +110,7 @@ class PauseTracker {
   /// The XOFFs of `PauseRun`, so far.
   struct Run {
     Time begin{};
+    PacketId first{};
     Time end{};                ///< the timer of the last one runs out
     std::uint64_t frames = 0;  ///< 0: an XON came
   };
@@ -136,7 +142,9 @@ class PauseTracker {
   void on_pause(const Observation& packet);
   void apply(Station& station, std::size_t priority, const Observation& packet, std::uint16_t quanta);
   void follow_link(Link& link, const Observation& packet);
-  static void follow_run(Run& run, PauseRun& longest, Time now, Duration timer);
+  static void learn_host(PauseSummary& station, const Gid& host);
+  static void follow_run(Run& run, PauseRun& longest, const Observation& packet, Duration timer);
+  static void end_run(Run& run, PauseRun& longest, Time now);
   [[nodiscard]] std::optional<PauseBreach> check(const Pause& pause, Time now) const;
   [[nodiscard]] Duration time_of(std::uint64_t quanta, std::uint64_t assumed_speed) const;
 

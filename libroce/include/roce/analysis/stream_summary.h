@@ -103,6 +103,14 @@ struct Quiet {
   friend bool operator==(const Quiet&, const Quiet&) = default;
 };
 
+/// Waits for an end that sent nothing.
+struct Stalls {
+  Quiet longest{};  ///< from the first try of the request that was sent again, or the last packet if that is later
+  Time asked{};     ///< with `DirectionSummary::unheard`: time of the first try of that request
+
+  friend bool operator==(const Stalls&, const Stalls&) = default;
+};
+
 /// Requests that were sent again and are larger than any that arrived.
 struct LargerRequests {
   std::uint64_t packets = 0;  ///< transmissions of them
@@ -136,7 +144,8 @@ struct DirectionSummary {
   std::uint16_t largest_arrived = 0;  ///< payload of the largest request packet that was acknowledged, bytes
   std::uint64_t arrived = 0;          ///< request packets that were acknowledged
   Lazy<Quiet> missed;                 ///< the longest time without a packet, of those with `tries`
-  Lazy<LargerRequests> larger;        ///< since `largest_arrived` was acknowledged first
+  Lazy<Stalls> stalls;
+  Lazy<LargerRequests> larger;  ///< since `largest_arrived` was acknowledged first
 
   friend bool operator==(const DirectionSummary&, const DirectionSummary&) = default;
 };

@@ -142,7 +142,7 @@ TEST_F(CapturePointsTest, TheSummaryTellsBetweenWhichTwoPacketsWereLost) {
   EXPECT_EQ(summary["points"].size(), 2U);
   const std::string text = run({near, far}).out;
   EXPECT_THAT(text, HasSubstr("1 connection, seen at 2 points"));
-  EXPECT_THAT(text, HasSubstr("at near: 1 of 1 connection lost packets: 9 lost after it"));
+  EXPECT_THAT(text, HasSubstr("at near: 1 of 1 connection lost packets: 9 lost after the capture point"));
   EXPECT_THAT(text, HasSubstr("at far: 1 of 1 connection lost packets: 11 lost before the capture point"));
 }
 

@@ -212,6 +212,17 @@ class Storms(Causes):
         self.assertEqual((facts["station"], facts["priority"], facts["xoffs"]), ("02:00:00:00:00:0f", "3", 10_000))
         self.assertAlmostEqual(facts["duration_ns"], 400 * MS, delta=MS)
         self.assertIn("PFC storm: 02:00:00:00:00:0f stopped priority 3 (PFC) for 400 ms without a break, from 0.0", text)
+        self.assertEqual((facts["first_frame"], os.path.basename(facts["file"])), (1, "made.pcap"))
+        self.assertNotIn("host", facts)
+
+    def test_a_storm_of_a_host_that_is_known(self):
+        storm = [(time, ethernet(self.b.mac, "01:80:c2:00:00:01", 0x8808) + data[14:]) for time, data in self.xoffs(400 * MS, gap=40_000)]
+        facts, text = self.first(storm + conversation(self.a, self.b), "pfc_storm")
+        self.assertEqual((facts["station"], facts["host"]), (self.b.mac, "10.0.0.2"))
+        self.assertIn(f"PFC storm: 10.0.0.2 ({self.b.mac}) stopped priority 3", text)
+        facts, text = self.first(storm + conversation(self.a, self.b) + conversation(self.a, Host(self.b.mac, "10.0.9.9"), MS), "pfc_storm")
+        self.assertNotIn("host", facts)
+        self.assertIn(f"PFC storm: {self.b.mac} (a router, by its packets) stopped", text)
 
     def test_a_storm_on_a_link_of_unknown_speed(self):
         frames = self.xoffs(400 * MS) + conversation(self.a, self.b)
@@ -246,6 +257,38 @@ class Storms(Causes):
         self.assert_silent(self.xoffs(400 * MS, xon=20) + self.losses(), "pfc_storm")
         # A timer of 100 quanta is over before the next XOFF on any link.
         self.assert_silent(self.xoffs(400 * MS, quanta=100, gap=MS) + self.losses(), "pfc_storm")
+
+
+class Losses(Causes):
+    TAIL = 1020 * MS
+
+    def tail(self, until):
+        """The last of 21 requests is lost, and answered at the second try."""
+        frames = conversation(self.a, self.b, count=20, gap=50 * MS) + tries(self.a, self.b, 0x22, 1020, self.TAIL, count=2)
+        return frames + [(self.TAIL + until, self.b.answer(self.a, 0x21, 1020, 21))]
+
+    def test_they_have_their_times_and_what_they_cost(self):
+        facts, text = self.first(self.tail(TIMEOUT + 20_000), "losses")
+        self.assertEqual((facts["before"], facts["after"], facts["beyond"]), (0, 0, 1))
+        self.assertEqual((facts["since_ns"], facts["until_ns"]), (self.TAIL, self.TAIL))
+        self.assertIn("1 of 1 connection lost packets: 1 lost on the responder's side of the capture point", text)
+        self.assertIn("; at 1.020000 s", text)
+        (stall,) = self.causes(self.summary(self.tail(TIMEOUT + 20_000)), "stall")
+        self.assertEqual(stall["facts"], {"stream": 0, "silent": "10.0.0.2", "since_ns": self.TAIL,
+                                          "until_ns": self.TAIL + TIMEOUT + 20_000, "tries": 1})
+        self.assertIn("longest stall: stream 0 heard nothing from 10.0.0.2 for 67.0 ms, from 1.020000 s on, until 10.0.0.1 had "
+                      "sent again (1 time)", stall["text"])
+
+    def test_a_pause_that_nobody_waits_for_is_no_stall(self):
+        summary = self.summary(conversation(self.a, self.b) + conversation(self.a, self.b, 900 * MS, 5, psn=1020))
+        self.assertEqual(self.causes(summary, "stall"), [])
+
+    def test_the_first_packet_of_each_finding(self):
+        summary = self.summary(self.tail(TIMEOUT + 20_000))
+        (again,) = (each for each in summary["findings"] if each["verdict"] == "retransmission")
+        self.assertEqual((again["first_frame"], again["first_ns"], again["last_ns"]),
+                         (42, self.TAIL + TIMEOUT, self.TAIL + TIMEOUT))
+        self.assertTrue(again["file"].endswith("made.pcap"))
 
 
 class CleanHour(Causes):

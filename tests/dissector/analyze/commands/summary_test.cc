@@ -174,11 +174,20 @@ TEST_F(SummaryTest, SameFileTwiceCountsOnce) {
 
 TEST_F(SummaryTest, PiecesAreJudgedAsOne) {
   const std::string file = softroce("rc-drop-requests.rx.pcap");
-  const json whole = summary({file});
+  json whole = summary({file});
+  // Frames are counted within their file.
+  const auto take_first = [](json& summary, std::string_view key) {
+    for (json& finding : summary["findings"]) finding.erase(std::string{key});
+  };
+  for (const std::string_view key : {"file", "first_frame"}) take_first(whole, key);
   for (const std::uint64_t cut : {1U, 37U, 80U, 81U, 169U}) {
     SCOPED_TRACE(cut);
     json pieces = summary({save_part("1.pcapng", file, 1, cut), save_part("2.pcapng", file, cut + 1, 170)});
     for (json& stream : pieces["worst_streams"]) EXPECT_EQ(std::exchange(stream["point"], "rc-drop-requests.rx"), "1");
+    const json& first = pieces["findings"][0];
+    EXPECT_EQ(first["first_frame"], cut < 22 ? 22 - cut : 22);
+    EXPECT_THAT(first["file"].get<std::string>(), ::testing::EndsWith(cut < 22 ? "2.pcapng" : "1.pcapng"));
+    for (const std::string_view key : {"file", "first_frame"}) take_first(pieces, key);
     EXPECT_EQ(pieces["findings"], whole["findings"]);
     EXPECT_EQ(pieces["statements"], whole["statements"]);
     EXPECT_EQ(pieces["worst_streams"], whole["worst_streams"]);

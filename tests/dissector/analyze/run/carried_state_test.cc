@@ -183,8 +183,8 @@ TEST_F(CarriedStateTest, StatesThatCannotBeGoneOnFrom) {
   refused(save("newer", "roce-analyze state 77\n{}\n"), "another version: 'roce-analyze state 77'");
   refused(save("head", whole.substr(0, 100)), "ends in its head, at byte 100");
   refused(save("half", whole.substr(0, whole.size() - 100)), "ends early");
-  refused(save("no-json", "roce-analyze state 3\nthat is not JSON\n"), "its head is damaged");
-  refused(save("other-json", "roce-analyze state 3\n{\"files\": 7}\n"), "its head is damaged");
+  refused(save("no-json", "roce-analyze state 4\nthat is not JSON\n"), "its head is damaged");
+  refused(save("other-json", "roce-analyze state 4\n{\"files\": 7}\n"), "its head is damaged");
   std::string bent = whole;
   bent[whole.size() - 500] = static_cast<char>(bent[whole.size() - 500] ^ 1);
   refused(save("bent", bent), "checksum");
