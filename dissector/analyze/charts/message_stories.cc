@@ -11,8 +11,12 @@ namespace {
 
 using analysis::Message;
 
+bool is_lost(const PsnPoint& point) {
+  return point.kind == PsnKind::lost || point.kind == PsnKind::lost_unseen;
+}
+
 bool is_trouble(const PsnPoint& point) {
-  return point.kind == PsnKind::lost || point.kind == PsnKind::sent_again || point.kind == PsnKind::nak ||
+  return is_lost(point) || point.kind == PsnKind::sent_again || point.kind == PsnKind::nak ||
          point.kind == PsnKind::rnr_nak || point.kind == PsnKind::late;
 }
 
@@ -44,7 +48,8 @@ void add_ends(MessageStory& story) {
   }
 }
 
-// Of many packets the first and the last ones are kept, and between them those of the message and of trouble.
+// Of many packets the first and the last ones are kept, and between them those of the message and of trouble, and the
+// two around the longest time without any.
 void shorten(MessageStory& story) {
   std::vector<PsnPoint>& packets = story.packets;
   if (packets.size() <= MessageStories::kPackets) return;
@@ -61,6 +66,13 @@ void shorten(MessageStory& story) {
     keep(i);
     keep(all - 1 - i);
   }
+  std::size_t after_longest = 1;
+  const auto time_before = [&](std::size_t i) { return packets[i].time_ns - packets[i - 1].time_ns; };
+  for (std::size_t i = 2; i < all; ++i) {
+    if (time_before(i) > time_before(after_longest)) after_longest = i;
+  }
+  keep(after_longest - 1);
+  keep(after_longest);
   for (std::size_t i = 0; i < all; ++i) {
     if (is_trouble(packets[i]) && belongs(packets[i], story)) keep(i);
   }
@@ -68,10 +80,16 @@ void shorten(MessageStory& story) {
     if (is_trouble(packets[i]) || belongs(packets[i], story)) keep(i);
   }
   std::vector<PsnPoint> kept;
+  std::uint64_t left_out = 0;
   for (std::size_t i = 0; i < all; ++i) {
-    if (is_kept[i]) kept.push_back(packets[i]);
+    if (!is_kept[i]) {
+      ++left_out;
+      continue;
+    }
+    if (left_out != 0) story.breaks.push_back({packets[i].frame, left_out});
+    left_out = 0;
+    kept.push_back(packets[i]);
   }
-  story.left_out = all - kept.size();
   packets = std::move(kept);
 }
 
@@ -83,7 +101,7 @@ void add_what_is_known_now(MessageStory& story, const std::vector<PsnPoint>& poi
     const auto found = std::ranges::find_if(story.packets, is_same);
     if (found != story.packets.end()) {
       found->kind = known.kind;
-    } else if (known.kind == PsnKind::lost && belongs(known, story) && known.frame >= story.message.first.frame &&
+    } else if (is_lost(known) && belongs(known, story) && known.frame >= story.message.first.frame &&
                known.frame <= story.message.answer.frame && story.packets.size() < MessageStories::kPackets) {
       story.packets.push_back(known);
     }

@@ -15,7 +15,12 @@ struct MessageStory {
   analysis::Message message;
   std::int64_t first_psn = 0;  ///< of the message, from the first PSN of its requester
   std::vector<PsnPoint> packets;
-  std::uint64_t left_out = 0;  ///< packets between these that are known and not among them
+  /// Packets between these that are known and not among them: they came before the packet of that frame, in time order.
+  struct Break {
+    std::uint64_t frame = 0;
+    std::uint64_t packets = 0;
+  };
+  std::vector<Break> breaks;
 };
 
 /// Keeps the slowest messages of a capture with their packets. Memory does not depend on the capture.

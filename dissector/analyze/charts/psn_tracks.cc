@@ -60,8 +60,8 @@ void sort_and_unite(std::vector<PsnPoint>& points) {
 }  // namespace
 
 std::string_view to_string(PsnKind kind) {
-  constexpr std::array<std::string_view, 9> kNames{"sent", "sent_again", "late",          "copy", "answered",
-                                                   "nak",  "rnr_nak",    "read_response", "lost"};
+  constexpr std::array<std::string_view, kPsnKinds> kNames{
+      "sent", "sent_again", "late", "copy", "answered", "nak", "rnr_nak", "read_response", "lost", "lost_unseen"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -83,6 +83,7 @@ void PsnTracks::add(const analysis::Observation& seen, const analysis::PacketAna
   track.first_psn[point.requester] = static_cast<std::uint32_t>(first) & 0xFF'FFFFU;
   track.latest[point.requester] = point.psn;
   ++track.packets;
+  point.number = ++track.newest;
   remember(known.stream, point);
   add(track, point);
 }
@@ -96,7 +97,21 @@ void PsnTracks::remember(std::uint32_t stream, const PsnPoint& point) {
   oldest_ = (oldest_ + 1) % kLatest;
 }
 
+// True if the point comes after a time without any that is twice as long as each before it.
+bool PsnTracks::ends_stall(Track& track, const PsnPoint& point) {
+  constexpr std::int64_t kLeastNs = 1'000'000;
+  const std::int64_t quiet = track.packets == 1 ? 0 : point.time_ns - track.latest_ns;
+  track.latest_ns = point.time_ns;
+  if (quiet < kLeastNs || quiet / 2 < track.longest_ns) return false;
+  track.longest_ns = quiet;
+  return true;
+}
+
 void PsnTracks::add(Track& track, const PsnPoint& point) {
+  if (ends_stall(track, point) && kept_ < kAllFirst) {
+    keep_recent(track);
+    track.follows = kAround;
+  }
   const bool is_first = track.kept.size() == track.packets - 1 && track.packets <= kFirst && kept_ < kAllFirst;
   if (is_first || track.follows != 0) {
     if (track.follows != 0) --track.follows;
@@ -121,16 +136,20 @@ void PsnTracks::keep(Track& track, const PsnPoint& point) {
   ++kept_;
 }
 
-void PsnTracks::add(const analysis::Verdict& verdict) {
-  if (!is_finding(verdict)) return;
-  Track* const found = tracks_.find(verdict.stream);
-  if (found == nullptr) return;
-  Track& track = *found;
+void PsnTracks::keep_recent(Track& track) {
   for (std::size_t i = 0; i < track.recent.size(); ++i) {
     keep(track, track.recent[(track.oldest + i) % track.recent.size()]);
   }
   track.recent.clear();
   track.oldest = 0;
+}
+
+void PsnTracks::add(const analysis::Verdict& verdict) {
+  if (!is_finding(verdict)) return;
+  Track* const found = tracks_.find(verdict.stream);
+  if (found == nullptr) return;
+  Track& track = *found;
+  keep_recent(track);
   track.follows = kAround;
   mark_lost(track, verdict);
 }
@@ -152,7 +171,7 @@ void PsnTracks::mark_lost(Track& track, const analysis::Verdict& verdict) {
   if (!psn) return;
   point.psn = *psn;
   point.count = verdict.psn_count;
-  point.kind = PsnKind::lost;
+  point.kind = PsnKind::lost_unseen;
   keep(track, point);
 }
 
@@ -192,12 +211,14 @@ void PsnTracks::absorb(std::uint32_t from, std::uint32_t into) {
     track.latest[i] = old.latest[1 - i];
   }
   track.packets += old.packets;
+  track.newest = std::max(track.newest, old.newest);
 }
 
 std::vector<PsnPoint> PsnTracks::points(std::uint32_t stream) const {
   const Track* const found = tracks_.find(stream);
   if (found == nullptr) return {};
   std::vector<PsnPoint> points = found->kept;
+  points.insert(points.end(), found->recent.begin(), found->recent.end());
   std::stable_sort(points.begin(), points.end(),
                    [](const PsnPoint& a, const PsnPoint& b) { return a.time_ns < b.time_ns; });
   return points;

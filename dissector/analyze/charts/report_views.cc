@@ -40,6 +40,19 @@ OrderedJson points_json(const std::vector<PsnPoint>& points, std::int64_t start_
   return json;
 }
 
+// Returns where packets are not among the points: begin, end, and how many they are.
+OrderedJson breaks_json(const std::vector<PsnPoint>& points, std::int64_t start_ns) {
+  OrderedJson breaks = OrderedJson::array();
+  const PsnPoint* before = nullptr;
+  for (const PsnPoint& point : points) {
+    if (before != nullptr && point.number > before->number + 1) {
+      breaks.push_back({before->time_ns - start_ns, point.time_ns - start_ns, point.number - before->number - 1});
+    }
+    if (before == nullptr || point.number > before->number) before = &point;
+  }
+  return breaks;
+}
+
 OrderedJson under_way_json(const LevelCurve* curve, std::int64_t start_ns) {
   if (curve == nullptr) return nullptr;
   OrderedJson low = OrderedJson::array();
@@ -80,7 +93,7 @@ std::string host_text(const Gid& host, const Names& names) {
 OrderedJson psn_json(const SummaryView& view, const ReportSeries& series) {
   OrderedJson json;
   OrderedJson kinds = OrderedJson::array();
-  for (unsigned kind = 0; kind <= static_cast<unsigned>(PsnKind::lost); ++kind) {
+  for (unsigned kind = 0; kind < kPsnKinds; ++kind) {
     kinds.push_back(to_string(static_cast<PsnKind>(kind)));
   }
   json["kinds"] = std::move(kinds);
@@ -95,6 +108,7 @@ OrderedJson psn_json(const SummaryView& view, const ReportSeries& series) {
     graph["hosts"] = {host_text(stream->ends[0], view.names), host_text(stream->ends[1], view.names)};
     graph["packets"] = series.psns().packets(stream->stream);
     graph["points"] = points_json(points, series.start_ns());
+    graph["breaks"] = breaks_json(points, series.start_ns());
     graph["under_way"] = {under_way_json(series.under_way().curve(stream->stream, 0), series.start_ns()),
                           under_way_json(series.under_way().curve(stream->stream, 1), series.start_ns())};
     graphs.push_back(std::move(graph));
@@ -122,7 +136,9 @@ OrderedJson slowest_json(const SummaryView& view, const ReportSeries& series) {
     row["start_ns"] = story.message.start.time_since_epoch().count() - series.start_ns();
     row["first_psn"] = story.first_psn;
     row["points"] = points_json(story.packets, series.start_ns());
-    row["left_out"] = story.left_out;
+    OrderedJson breaks = OrderedJson::array();
+    for (const MessageStory::Break& each : story.breaks) breaks.push_back({each.frame, each.packets});
+    row["breaks"] = std::move(breaks);
     rows.push_back(std::move(row));
   }
   return rows;

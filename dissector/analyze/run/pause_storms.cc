@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyze/run/run_time.h"
+#include "roce/wire/mac_control.h"
 #include "text/human_units.h"
 
 namespace roce::analyze {
@@ -61,6 +62,9 @@ Statement statement_of(const AnalysisResult& result, const Storm& storm) {
     statement.facts.push_back({"first_frame", first.number});
     statement.facts.push_back({"file", first.file->path});
   }
+  statement.facts.push_back(
+      {"filter", fmt::format("eth.src == {} && macc.opcode == {:#06x}", to_string(storm.station->source),
+                             static_cast<std::uint16_t>(is_all ? MacControlOpcode::pause : MacControlOpcode::pfc))});
   if (storm.station->host) statement.facts.push_back({"host", to_string(*storm.station->host)});
   return statement;
 }

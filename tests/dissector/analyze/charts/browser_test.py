@@ -111,7 +111,7 @@ class Browser(unittest.TestCase):
                     told = self.show(CAPTURES / f"softroce/{name}.pcap")
                     verdict = self.browser.run("document.querySelector('h1').textContent")
                     self.assertEqual(verdict.rstrip(".").lower(), told["verdict"].rstrip(".").lower())
-                    shown = self.browser.run("[...document.querySelectorAll('.findings tbody tr')].map(row => "
+                    shown = self.browser.run("[...document.querySelectorAll('.findings tr[data-verdict]')].map(row => "
                                              "[row.dataset.verdict, Number(row.querySelector('[data-exact]').dataset.exact)])")
                     self.assertEqual(shown, [[each["verdict"], each["count"]] for each in told["findings"]])
                     plots = self.browser.run("[...document.querySelectorAll('.plot')].map(each => each.dataset.series)")
@@ -123,7 +123,7 @@ class Browser(unittest.TestCase):
     def test_draws_packets_by_psn_and_as_a_ladder(self):
         self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
         label = self.browser.run("document.querySelector('.psn .picture').ariaLabel")
-        self.assertRegex(label, r"\d+ sent, \d+ sent again.*, \d+ lost\.$")
+        self.assertRegex(label, r"\d+ sent, \d+ sent again.*, \d+ lost after the capture point\.$")
         painted = self.browser.run("(() => { const canvas = document.querySelector('.psn canvas');"
                                    "const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), found = {};"
                                    "const swatches = [...document.querySelectorAll('.legend .swatch')].map(each => getComputedStyle(each).backgroundColor"
@@ -197,7 +197,7 @@ class Browser(unittest.TestCase):
         self.assertGreater(self.browser.run("document.querySelectorAll('.story .own').length"), 1)
         # All plots show its time.
         self.browser.run("document.querySelector('.story button').click()")
-        self.assertRegex(self.browser.run("location.hash"), r"[#&]t=0\.04\d+-0\.13\d+")
+        self.assertRegex(self.browser.run("location.hash"), r"[#&]t=0\.35\d+-0\.44\d+")
         for fragment, expanded in ((fragments[-1], [len(rows) - 1]), ("#slow=", []), ("#slow=0", [])):
             self.show(capture, fragment=fragment)
             self.assertEqual(self.browser.run("[...document.querySelectorAll('.slowest button')].map(each => each.ariaExpanded)"
@@ -244,6 +244,48 @@ class Browser(unittest.TestCase):
             self.assertGreater(pixels, 20)
         self.quiet()
 
+    def test_shows_the_time_of_what_it_says(self):
+        told = self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
+        (stall,) = (each["facts"] for each in told["statements"] if each.get("cause") == "stall")
+        # The headline, and the stall below it.
+        self.browser.run("document.querySelector('.statements .more button').click()")
+        begin, end = (float(each) * 1e9 for each in self.browser.run("location.hash").removeprefix("#t=").split("-"))
+        self.assertAlmostEqual((begin + end) / 2, (stall["since_ns"] + stall["until_ns"]) / 2, delta=1e6)
+        self.assertAlmostEqual(end - begin, 1.2 * (stall["until_ns"] - stall["since_ns"]), delta=1e6)
+        # What plots count follows the view.
+        resent = "document.querySelector('[data-series=resent] .in-view').textContent"
+        inside = sum(1 for line in subprocess.run([ROCE_ANALYZE, "events", "--json", CAPTURES / "softroce/rc-drop-requests.tx.pcap"], capture_output=True,
+                                                  text=True, timeout=60, check=True).stdout.splitlines() if '"retransmission"' in line)
+        self.assertRegex(self.browser.run(resent), r"^, \d+ in the time shown$")
+        self.assertLess(int(self.browser.run(resent).split()[1]), inside)
+        self.browser.key("0")
+        self.browser.run("[...document.querySelectorAll('#time button')].find(each => each.textContent === 'Whole time').click()")
+        self.assertEqual(self.browser.run(resent), "")
+        # Each finding has its first frame, and its time.
+        rows = self.browser.run("[...document.querySelectorAll('.findings tr[data-verdict]')].map(row => [row.dataset.verdict, "
+                                "row.querySelector('.first').textContent])")
+        self.assertEqual(rows, [[each["verdict"], f"{each['first_ns'] / 1e9:.6f} sframe {each['first_frame']}"] for each in told["findings"]])
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('.findings tr[data-cause]')].map(row => row.dataset.cause)"), ["stall"])
+        # A stream is shown in the table and by its PSNs.
+        self.browser.run("document.querySelector('.findings tr[data-verdict] td:nth-child(5) button').click()")
+        self.assertEqual(self.browser.run("new URLSearchParams(location.hash.slice(1)).get('filter')"), "stream=0")
+        self.assertEqual(self.browser.run("new URLSearchParams(location.hash.slice(1)).get('psn')"), "0.0")
+        self.quiet()
+
+    def test_lists_the_connections_of_the_time_shown(self):
+        capture = CAPTURES / "fabric/incast.pcapng.gz"
+        told = [json.loads(line) for line in subprocess.run([ROCE_ANALYZE, "streams", "--json", capture], capture_output=True, text=True, timeout=60, check=True)
+                .stdout.splitlines()]
+        whole = self.show(capture)
+        first = min(each["start"] for each in told)
+        self.assertTrue(whole["capture"]["first"] <= first)
+        self.show(capture, fragment="#t=0.000000000-0.000050000&active=1")
+        self.assertEqual(self.browser.run("document.querySelectorAll('#connections .rows .row').length"), 1)
+        self.browser.run("document.querySelector('#connections input[type=checkbox]').click()")
+        self.browser.settle()
+        self.assertEqual(self.browser.run("document.querySelectorAll('#connections .rows .row').length"), len(told))
+        self.quiet()
+
     def test_shows_where_packets_died_between_capture_points(self):
         near, middle, far = (self.folder / f"{name}.pcap" for name in ("near", "middle", "far"))
         for path, source, hops in ((near, "tx", 0), (middle, "tx", 1), (far, "rx", 2)):
@@ -282,7 +324,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(len(ranges), 1)
         self.assertGreaterEqual(len(zoomed), 8)
         fragment = self.browser.run("location.hash")
-        self.assertRegex(fragment, r"^#t=0\.02\d+-0\.05\d+$")
+        self.assertRegex(fragment, r"^#t=0\.08\d+-0\.17\d+$")
         self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap", fragment=fragment)
         self.assertEqual(self.browser.run(LABELS), zoomed)
         self.quiet()

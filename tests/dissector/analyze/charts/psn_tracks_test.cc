@@ -49,13 +49,34 @@ TEST(PsnTracks, KeepTheBeginAndWhatIsAroundFindings) {
   }
   const std::vector<PsnPoint> points = tracks.points(7);
   EXPECT_EQ(tracks.packets(7), 100'000U);
-  EXPECT_EQ(points.size(), PsnTracks::kFirst + 2 * PsnTracks::kAround);
+  EXPECT_EQ(points.size(), PsnTracks::kFirst + 3 * PsnTracks::kAround);
   EXPECT_EQ(points.front().frame, 1U);
-  EXPECT_EQ(points.back().frame, kFinding + PsnTracks::kAround);
+  EXPECT_EQ(points[points.size() - PsnTracks::kAround - 1].frame, kFinding + PsnTracks::kAround);
+  EXPECT_EQ(points.back().frame, 100'000U) << "the newest";
   const auto lost =
       std::find_if(points.begin(), points.end(), [](const PsnPoint& point) { return point.kind == PsnKind::lost; });
   ASSERT_NE(lost, points.end());
   EXPECT_EQ(lost->frame, kFinding);
+}
+
+TEST(PsnTracks, KeepWhatIsAroundTheLongestTimesWithoutAny) {
+  PsnTracks tracks;
+  Packets packets{tracks};
+  // Frames are numbered by their microseconds here.
+  constexpr std::uint64_t kBefore = 10'000;
+  constexpr std::uint64_t kAfter = 270'000;
+  for (std::uint64_t frame = 1; frame <= kBefore; ++frame) packets.request(7, frame, static_cast<std::int64_t>(frame));
+  for (std::uint64_t frame = kAfter; frame < kAfter + 10'000; ++frame) {
+    packets.request(7, frame, static_cast<std::int64_t>(frame));
+  }
+  // Shorter ones are kept no longer.
+  for (std::uint64_t frame = kAfter + 300'000; frame < kAfter + 310'000; ++frame) {
+    packets.request(7, frame, static_cast<std::int64_t>(frame));
+  }
+  const std::vector<PsnPoint> points = tracks.points(7);
+  EXPECT_EQ(points.size(), PsnTracks::kFirst + 3 * PsnTracks::kAround);
+  EXPECT_EQ(points[PsnTracks::kFirst + PsnTracks::kAround - 1].frame, kBefore);
+  EXPECT_EQ(points[PsnTracks::kFirst + PsnTracks::kAround].frame, kAfter);
 }
 
 TEST(PsnTracks, FindsThePlaceOfWhatWasNeverSeenAcrossTheWrap) {
@@ -67,7 +88,7 @@ TEST(PsnTracks, FindsThePlaceOfWhatWasNeverSeenAcrossTheWrap) {
   packets.verdict(analysis::VerdictKind::request_lost_before, 1, 2, 0xFF'FFF1);
   std::vector<std::int64_t> lost;
   for (const PsnPoint& point : tracks.points(1)) {
-    if (point.kind == PsnKind::lost) lost.push_back(point.psn);
+    if (point.kind == PsnKind::lost_unseen) lost.push_back(point.psn);
   }
   EXPECT_EQ(lost, (std::vector<std::int64_t>{19, 1}));
 }

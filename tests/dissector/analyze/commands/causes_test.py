@@ -213,6 +213,7 @@ class Storms(Causes):
         self.assertAlmostEqual(facts["duration_ns"], 400 * MS, delta=MS)
         self.assertIn("PFC storm: 02:00:00:00:00:0f stopped priority 3 (PFC) for 400 ms without a break, from 0.0", text)
         self.assertEqual((facts["first_frame"], os.path.basename(facts["file"])), (1, "made.pcap"))
+        self.assertEqual(facts["filter"], "eth.src == 02:00:00:00:00:0f && macc.opcode == 0x0101")
         self.assertNotIn("host", facts)
 
     def test_a_storm_of_a_host_that_is_known(self):

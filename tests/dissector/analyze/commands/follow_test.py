@@ -180,7 +180,7 @@ class FollowTest(unittest.TestCase):
         with growing.open("ab") as file:
             file.write(b"".join(packets[5:]))
         self.assertRegex(follower.line_with(lambda text: "lost packets" in text),
-                         r"^2026-11-20T22:21:4[45]\.\d+Z  1 of 1 connection lost packets: \d+ lost before the capture point$")
+                         r"^2026-11-20T22:21:4[45]\.\d+Z  1 of 1 connection lost packets: \d+ lost before the capture point; (?:at|from) [\d.]+ s(?: to [\d.]+ s)?$")
         out, err, code = follower.end(signal.SIGTERM)
         self.assertEqual((code, err), (0, ""))
         self.assertIn("What was found, and what to do", out)

@@ -73,6 +73,12 @@ export class SeriesColumns {
     return columns;
   }
 
+  /** The interval from `begin` to `end` as one column. */
+  whole(begin: number, end: number): Column {
+    const level = this.level(0);
+    return this.join(level, Math.max(0, Math.floor(begin / level.width)), Math.min(level.size, Math.ceil(end / level.width)));
+  }
+
   private choose(begin: number, end: number, most: number): number {
     const levels = this.timeline.levels;
     for (let i = levels.length - 1; i > 0; --i) {

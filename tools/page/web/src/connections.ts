@@ -56,5 +56,6 @@ export const kConnections: TableLook = {
   text: cellText,
   isText,
   width,
+  span: ["start_ns", "duration_ns"],
   tone: (column) => (kBad.has(column) ? "bad" : kCaution.has(column) ? "caution" : ""),
 };

@@ -29,15 +29,20 @@ function show(report: Report): void {
   const band = new BandPlot(timeline, view);
   const { plots, none } = plotsOf(timeline, view);
 
+  const showStream = (stream: number) => {
+    psn.showStream(stream);
+    table.showOnly(`stream=${stream}`);
+  };
+
   const place = document.getElementById("report");
   if (place === null) return;
   document.title = `RoCE report: ${report.summary.capture.files.map((file) => file.file).join(", ")}`;
   const left = streams.left_out === 0 ? null : element("p", { class: "hint" }, `${streams.left_out} more, less bad than these, are left out: roce-analyze streams lists them.`);
   place.append(
     ...(report.live ? [live()] : []),
-    top(report),
+    top(report, view),
     ...optional(points(report), (part) => section("points", "From point to point", element("p", { class: "hint" }, "The packets that passed one capture point on their way to the next."), part)),
-    section("findings", "Findings", findings(report, (stream) => table.showOnly(`stream=${stream}`))),
+    section("findings", "Findings", findings(report, showStream, view)),
     ...optional(lacks(report)),
     section(
       "time",
@@ -52,9 +57,9 @@ function show(report: Report): void {
     ...optional(congestion.isEmpty ? null : section("congestion", "Congestion", element("p", { class: "hint" }, "Marks (CE), the CNPs that answer them, and the rate of the data before and after, in the time shown above."), congestion.root)),
     ...optional(pauses.isEmpty ? null : section("pauses", "Pauses", element("p", { class: "hint" }, "When stations had paused their link partner, in the time shown above."), pauses.root)),
     ...optional(psn.isEmpty ? null : section("psn", "PSN over time", element("p", { class: "hint" }, "The packets of the worst connections, in the time shown above."), psn.root)),
-    ...optional(latency(report.latency, "operation", "messages"), (part) => section("latency", "Latency of messages", part)),
-    ...optional(slowest.isEmpty ? null : section("slowest", "Slowest messages", element("p", { class: "hint" }, "From the first packet to the answer. A ladder shows the packets of both hosts in that time; those of the message are bold."), slowest.root)),
-    ...optional(hosts(report), (part) => section("hosts", "Who with whom", part)),
+    ...optional(latency(report.latency, "operation", "messages"), (part) => section("latency", "Latency of messages", element("p", { class: "hint" }, "All messages of the capture. Percentiles are counted in classes: they are at most an eighth too high, and never above the greatest time."), part)),
+    ...optional(slowest.isEmpty ? null : section("slowest", "Slowest messages", element("p", { class: "hint" }, "From the first packet to the answer. A ladder shows the packets of both hosts in that time; those of the message are bold; each step is as high, however long it took."), slowest.root)),
+    ...optional(hosts(report), (part) => section("hosts", "Who with whom", element("p", { class: "hint" }, "Of the whole capture."), part)),
     section("connections", "Connections", table.root, left),
     element("footer", {}, `Made by ${report.program}. Plots: uPlot, whose licence is in this file.`),
   );

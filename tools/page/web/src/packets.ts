@@ -22,10 +22,11 @@ export const kNames: Record<string, string> = {
   nak: "NAK",
   rnr_nak: "RNR NAK",
   read_response: "READ response",
-  lost: "lost",
+  lost: "lost after the capture point",
+  lost_unseen: "lost before the capture point",
 };
 
-export type Form = "bar" | "block" | "box" | "dot" | "cross" | "diamond" | "ring";
+export type Form = "bar" | "block" | "box" | "dot" | "cross" | "diamond" | "ring" | "target";
 
 /** How packets are drawn: those of one form have colours that are told apart. */
 export const kLooks: Record<string, { colour: string; form: Form }> = {
@@ -38,13 +39,23 @@ export const kLooks: Record<string, { colour: string; form: Form }> = {
   rnr_nak: { colour: "--rnr", form: "diamond" },
   read_response: { colour: "--latency", form: "dot" },
   lost: { colour: "--lost", form: "ring" },
+  lost_unseen: { colour: "--lost", form: "target" },
 };
 
 /** Signs of the forms, for legends. */
-export const kSigns: Record<Form, string> = { bar: "❘", block: "■", box: "□", dot: "•", cross: "✕", diamond: "◇", ring: "○" };
+export const kSigns: Record<Form, string> = { bar: "❘", block: "■", box: "□", dot: "•", cross: "✕", diamond: "◇", ring: "○", target: "◎" };
 
 export function isAnswer(packet: Packet): boolean {
   return kAnswers.has(packet.kind);
+}
+
+export function isLost(packet: Packet): boolean {
+  return packet.kind === "lost" || packet.kind === "lost_unseen";
+}
+
+/** The frame of a packet; for one that was never seen, the frame that shows it. */
+export function frameText(packet: Packet): string {
+  return packet.kind === "lost_unseen" ? `as frame ${packet.frame} shows` : `frame ${packet.frame}`;
 }
 
 /** The packets of one requester, or of both, with what answers them. */

@@ -23,7 +23,7 @@ export class PauseView {
     private readonly view: View,
   ) {
     for (const span of report.pauses.spans) {
-      const key = `${span[0]}, ${priorityText(span[1])}`;
+      const key = `${this.nameOf(span[0])}, ${priorityText(span[1])}`;
       const row = this.rows.get(key);
       if (row === undefined) this.rows.set(key, [span]);
       else row.push(span);
@@ -32,6 +32,11 @@ export class PauseView {
     const gantt = this.rows.size === 0 ? element("p", { class: "none" }, "No pause was ended by an XON; with --link-speed the others are drawn, too.") : element("div", { class: "gantt" }, this.canvas);
     this.root = element("div", { class: "pauses" }, gantt, left, element("div", { class: "wide" }, this.table()));
     view.onChange(() => this.draw(), () => isOnScreen(this.root));
+  }
+
+  private nameOf(source: string): string {
+    const host = this.report.pauses.stations.find((station) => station.source === source)?.host;
+    return host === undefined || host === null ? source : `${host} (${source})`;
   }
 
   get isEmpty(): boolean {
@@ -81,7 +86,7 @@ export class PauseView {
           [each.longest_until_xon_ns, format.duration],
           [each.paused_ns, format.duration],
         ];
-        body.append(element("tr", {}, element("td", {}, station.source), element("td", {}, String(each.priority)), ...numbers.map(([value, text]) => element("td", { class: "number", "data-exact": value ?? undefined }, value === null ? "unknown" : text(value)))));
+        body.append(element("tr", {}, element("td", {}, this.nameOf(station.source)), element("td", {}, String(each.priority)), ...numbers.map(([value, text]) => element("td", { class: "number", "data-exact": value ?? undefined }, value === null ? "unknown" : text(value)))));
       }
     }
     return element("table", { class: "figures" }, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i < 2 ? "" : "number" }, text)))), body);

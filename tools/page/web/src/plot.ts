@@ -6,7 +6,7 @@ import { SeriesColumns, type Column } from "./columns.ts";
 import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import { IntervalFrame } from "./interval_frame.ts";
-import { heights, heightText, plotInfo, plotOrder, sentence, totalText } from "./plot_info.ts";
+import { heights, heightText, plotInfo, plotOrder, sentence, sumText, totalText } from "./plot_info.ts";
 import type { Series, Timeline } from "./types.ts";
 import { moved, zoomed, type View } from "./view.ts";
 
@@ -19,11 +19,12 @@ export class Plot {
   readonly root: HTMLElement;
   private readonly columns: SeriesColumns;
   private readonly frame: IntervalFrame<Column>;
+  private readonly inView = element("span", { class: "total in-view" });
 
   constructor(
     series: Series,
     private readonly timeline: Timeline,
-    view: View,
+    private readonly view: View,
   ) {
     this.columns = new SeriesColumns(series, timeline);
     const info = plotInfo(series.name);
@@ -47,17 +48,29 @@ export class Plot {
         {},
         element("h3", {}, element("span", { class: "swatch", "data-colour": info.colour }), info.title),
         element("span", { class: "total", "data-exact": series.total }, totalText(this.columns)),
+        this.inView,
         this.frame.readout,
       ),
       this.frame.picture,
       this.frame.data,
     );
-    view.onChange(() => this.frame.update(), () => isOnScreen(this.root));
+    view.onChange(() => this.update(), () => isOnScreen(this.root));
+    this.count();
   }
 
   /** Draws; to be called when the plot is in the document. */
   draw(): void {
     this.frame.draw();
+  }
+
+  private update(): void {
+    this.count();
+    this.frame.update();
+  }
+
+  private count(): void {
+    const { begin, end } = this.view.range;
+    this.inView.textContent = this.view.isWhole ? "" : `, ${sumText(this.columns, begin, end)} in the time shown`;
   }
 
   private get isWhole(): boolean {

@@ -64,11 +64,20 @@ export function totalText(columns: SeriesColumns): string {
   if (name === "queue") return `at most ${format.bytes(total)}`;
   if (columns.measure === "level") return `at most ${format.counted(total, info.one, info.many)}`;
   if (columns.measure === "sample") {
-    const messages = columns.columns(0, Infinity, Infinity).reduce((sum, column) => sum + column.count, 0);
-    return format.counted(messages, info.one, info.many);
+    return format.counted(columns.whole(0, Infinity).count, info.one, info.many);
   }
   if (columns.measure === "rate") return format.duration(total);
   return format.counted(total, info.one, info.many);
+}
+
+/** The same of a part of the axis, as the plots draw it. */
+export function sumText(columns: SeriesColumns, begin: number, end: number): string {
+  const { sum, count, high } = columns.whole(begin, end);
+  if (columns.series.name === "goodput") return format.bytes(sum);
+  if (columns.measure === "rate") return format.duration(sum);
+  if (columns.measure === "count") return format.count(sum);
+  if (columns.measure === "sample") return format.count(count);
+  return `at most ${columns.series.name === "queue" ? format.bytes(high) : format.count(high)}`;
 }
 
 /** One sentence about a part of the axis. */

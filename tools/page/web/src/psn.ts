@@ -5,7 +5,7 @@ import { Chart, colourOf, onKey, pixelRatio } from "./chart.ts";
 import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import { ladder } from "./ladder.ts";
-import { between, isAnswer, kLooks, kNames, kSigns, packetsOf, tally, type Form, type Packet } from "./packets.ts";
+import { between, frameText, isAnswer, kLooks, kNames, kSigns, packetsOf, tally, type Form, type Packet } from "./packets.ts";
 import type { PsnGraph, Report } from "./types.ts";
 import { UnderWayPlot } from "./under_way.ts";
 import type { View } from "./view.ts";
@@ -68,6 +68,14 @@ export class PsnView {
     return this.choices.length === 0;
   }
 
+  /** Shows a stream, if it is one of those that are drawn. */
+  showStream(stream: number): void {
+    const choice = this.choices.find((each) => each.graph.stream === stream);
+    if (choice === undefined) return;
+    this.view.keep("psn", choice.key);
+    this.choose();
+  }
+
   draw(): void {
     if (this.isEmpty) return;
     this.choose();
@@ -85,7 +93,7 @@ export class PsnView {
     this.chooser.value = choice.key;
     this.packets = packetsOf(choice.graph, this.report.psn.kinds, choice.requester);
     const all = packetsOf(choice.graph, this.report.psn.kinds).length;
-    this.note.textContent = all >= choice.graph.packets ? "" : `${format.count(all)} of its ${format.counted(choice.graph.packets, "packet", "packets")} are drawn: the first ones, and those around findings.`;
+    this.note.textContent = all >= choice.graph.packets ? "" : `${format.count(all)} of its ${format.counted(choice.graph.packets, "packet", "packets")} are drawn: the first and the last ones, and those around findings and around the longest times without any; where the ground is shaded there are more.`;
     const { begin, end } = this.view.range;
     this.shown = between(this.packets, begin, end);
     this.describe();
@@ -130,13 +138,24 @@ export class PsnView {
     const { ctx } = chart;
     const ratio = pixelRatio();
     ctx.lineWidth = 1.5 * ratio;
+    this.paintBreaks(chart, colourOf("--stripe"));
     this.paintAcknowledged(chart, colourOf("--cnp"));
     // Faults are drawn last, so that nothing hides it.
     const colours = new Map(Object.entries(kLooks).map(([kind, look]) => [kind, colourOf(look.colour)]));
-    const rank = (packet: Packet) => ["sent", "read_response", "answered", "copy", "late", "sent_again", "rnr_nak", "nak", "lost"].indexOf(packet.kind);
+    const rank = (packet: Packet) => ["sent", "read_response", "answered", "copy", "late", "sent_again", "rnr_nak", "nak", "lost", "lost_unseen"].indexOf(packet.kind);
     for (const packet of [...this.shown].sort((a, b) => rank(a) - rank(b))) {
       ctx.fillStyle = ctx.strokeStyle = colours.get(packet.kind) ?? "";
       mark(ctx, kLooks[packet.kind]?.form ?? "box", chart.valToPos(packet.time / 1e9, "x", true), chart.valToPos(packet.psn, "y", true), ratio);
+    }
+  }
+
+  // Where packets are not drawn, nothing can be said of their absence.
+  private paintBreaks(chart: uPlot, colour: string): void {
+    const { ctx, bbox } = chart;
+    ctx.fillStyle = colour;
+    for (const [from, to] of this.choice?.graph.breaks ?? []) {
+      const left = chart.valToPos(from / 1e9, "x", true);
+      ctx.fillRect(left, bbox.top, chart.valToPos(to / 1e9, "x", true) - left, bbox.height);
     }
   }
 
@@ -144,16 +163,21 @@ export class PsnView {
   private paintAcknowledged(chart: uPlot, colour: string): void {
     const { ctx } = chart;
     let highest: number | undefined;
+    let before = 0;
+    const isBroken = (time: number) => (this.choice?.graph.breaks ?? []).some(([from, to]) => from < time && to > before);
     ctx.strokeStyle = colour;
     ctx.globalAlpha = 0.7;
     ctx.beginPath();
     for (const packet of this.shown) {
       if (packet.kind !== "answered" && packet.kind !== "read_response") continue;
       const x = chart.valToPos(packet.time / 1e9, "x", true);
-      if (highest === undefined) ctx.moveTo(x, chart.valToPos(packet.psn, "y", true));
-      else ctx.lineTo(x, chart.valToPos(highest, "y", true));
+      if (highest === undefined || isBroken(packet.time)) {
+        ctx.moveTo(x, chart.valToPos(packet.psn, "y", true));
+        highest = packet.psn;
+      } else ctx.lineTo(x, chart.valToPos(highest, "y", true));
       highest = Math.max(highest ?? packet.psn, packet.psn);
       ctx.lineTo(x, chart.valToPos(highest, "y", true));
+      before = packet.time;
     }
     ctx.stroke();
     ctx.globalAlpha = 1;
@@ -169,7 +193,7 @@ export class PsnView {
         if (distance < least) [least, nearest] = [distance, packet];
       }
     }
-    this.readout.textContent = nearest === undefined ? "" : `frame ${nearest.frame}, ${format.seconds(nearest.time / 1e9)} s: ${kNames[nearest.kind]}, relative PSN ${nearest.psn}`;
+    this.readout.textContent = nearest === undefined ? "" : `${kNames[nearest.kind]}, relative PSN ${nearest.psn}, ${format.seconds(nearest.time / 1e9)} s, ${frameText(nearest)}`;
   }
 
   private fillLadder(): void {
@@ -207,6 +231,12 @@ function mark(ctx: CanvasRenderingContext2D, form: Form, x: number, y: number, r
       ctx.lineTo(x, y + r);
       ctx.lineTo(x - r, y);
       ctx.closePath();
+      break;
+    case "target":
+      ctx.arc(x, y, 1.5 * ratio, 0, 2 * Math.PI);
+      ctx.fill();
+      ctx.beginPath();
+      ctx.arc(x, y, 5 * ratio, 0, 2 * Math.PI);
       break;
     case "ring":
       ctx.arc(x, y, 5 * ratio, 0, 2 * Math.PI);

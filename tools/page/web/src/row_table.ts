@@ -3,7 +3,7 @@
 import { printing } from "./chart.ts";
 import { element } from "./dom.ts";
 import * as format from "./format.ts";
-import { filterOf, sorted } from "./rows.ts";
+import { filterOf, overlaps, sorted } from "./rows.ts";
 import type { Cell, Rows } from "./types.ts";
 import type { View } from "./view.ts";
 
@@ -22,6 +22,7 @@ export interface TableLook {
   isText: (column: string) => boolean;
   width: (column: string) => string;
   tone: (column: string, cell: Cell) => string; // a class
+  span?: [string, string]; // columns with the begin and the length of what a row is about, in nanoseconds
 }
 
 export class RowTable {
@@ -30,6 +31,7 @@ export class RowTable {
   private readonly body = element("div", { class: "rows", role: "rowgroup" });
   private readonly scroller: HTMLElement;
   private readonly filter: HTMLInputElement;
+  private readonly active = element("input", { type: "checkbox" });
   private readonly counter = element("span", { class: "counter", "aria-live": "polite" });
   private readonly headings: HTMLElement[] = [];
   private order: number[] = [];
@@ -46,9 +48,13 @@ export class RowTable {
     const head = element("div", { class: "row head", role: "row" }, ...this.kept.map((column) => this.heading(column)));
     this.scroller.append(element("div", { role: "rowgroup", class: "heads" }, head), this.body);
     this.scroller.style.setProperty("--columns", this.kept.map((column) => look.width(table.columns[column] ?? "")).join(" "));
-    this.root = element("div", { class: "streams" }, element("div", { class: "toolbar" }, this.filter, this.counter), this.scroller);
+    this.root = element("div", { class: "streams" }, element("div", { class: "toolbar" }, this.filter, look.span === undefined ? null : element("label", {}, this.active, " only those of the time shown"), this.counter), this.scroller);
     this.filter.addEventListener("input", () => {
       view.keep(`${look.key}filter`, this.filter.value);
+      this.select();
+    });
+    this.active.addEventListener("change", () => {
+      view.keep(`${look.key}active`, this.active.checked ? "1" : "");
       this.select();
     });
     this.scroller.addEventListener("scroll", () => this.drawRows());
@@ -73,13 +79,18 @@ export class RowTable {
   }
 
   private get wanted(): string {
-    return `${this.view.value(`${this.look.key}filter`) ?? ""}\n${this.view.value(`${this.look.key}sort`) ?? ""}`;
+    return `${this.view.value(`${this.look.key}filter`) ?? ""}\n${this.view.value(`${this.look.key}sort`) ?? ""}\n${this.isOfView ? `${this.view.range.begin} ${this.view.range.end}` : ""}`;
+  }
+
+  private get isOfView(): boolean {
+    return this.look.span !== undefined && this.view.value(`${this.look.key}active`) === "1";
   }
 
   // A zoom changes neither, and is not to wait for 100,000 rows.
   private follow(): void {
     if (this.wanted === this.followed) return;
     this.filter.value = this.view.value(`${this.look.key}filter`) ?? "";
+    this.active.checked = this.isOfView;
     this.select();
   }
 
@@ -88,8 +99,9 @@ export class RowTable {
     const { rows, columns } = this.table;
     const holds = filterOf(this.filter.value, columns);
     const chosen: number[] = [];
+    const isOf = this.isOfView && this.look.span !== undefined ? overlaps(this.view.range, this.look.span.map((name) => columns.indexOf(name))) : () => true;
     rows.forEach((row, i) => {
-      if (holds(row)) chosen.push(i);
+      if (holds(row) && isOf(row)) chosen.push(i);
     });
     const [key, way] = (this.view.value(`${this.look.key}sort`) ?? "").split(".");
     const column = columns.indexOf(key ?? "");

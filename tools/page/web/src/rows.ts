@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sorting and filtering of rows, without a document.
 import type { Cell } from "./types.ts";
+import type { Range } from "./view.ts";
 
 /** Compares cells: numbers by size, text by its letters; what is not known comes last either way. */
 export function sorted(rows: Cell[][], order: number[], column: number, descending: boolean): number[] {
@@ -42,4 +43,13 @@ export function filterOf(text: string, columns: string[]): Test {
       return (row) => row.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(wanted));
     });
   return (row) => tests.every((test) => test(row));
+}
+
+/** Whether a row is about any of a time, by the columns of its begin and its length. */
+export function overlaps({ begin, end }: Range, [from = -1, length = -1]: number[]): Test {
+  return (row) => {
+    const start = row[from];
+    const time = row[length];
+    return typeof start === "number" && typeof time === "number" && start <= end && start + time >= begin;
+  };
 }

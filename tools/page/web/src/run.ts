@@ -48,7 +48,7 @@ function show(run: Run): void {
   const { plots, none } = plotsOf(timeline, view);
   const tables = run.tables.filter((table) => table.rows.length !== 0).map((table) => ({ ...table, shown: new RowTable(table, view, lookOf(table)) }));
   place.append(
-    head(run.title, run.verdict, run.severity === "note" ? "clean" : run.severity, run.statements, run.facts),
+    head(run.title, { severity: run.severity, text: run.verdict }, run.severity === "note" ? "clean" : run.severity, run.statements, run.facts),
     ...optional(plots.length === 0 ? null : section("time", "Over time", element("p", { class: "hint" }, `Seconds since ${timeline.start}. Drag to zoom, double-click for the whole time; with the keyboard: arrows, + and −, 0. The address of the page keeps the view.`), zoomButtons(view), ...plots.map((plot) => plot.root), none.length === 0 ? null : element("p", { class: "none" }, `Nothing of: ${none.join(", ")}.`))),
     ...optional(latency(run.times, run.times.kind, run.times.what), (part) => section("times", `Time of ${run.times.what}`, part)),
     ...tables.map((table) => section(table.id, table.title, table.hint === "" ? null : element("p", { class: "hint" }, table.hint), table.shown.root)),

@@ -28,7 +28,8 @@ export function storyText(slow: SlowMessage, kinds: string[]): string {
   const answers = tally(packets.filter(isAnswer));
   const words = [...own, ...answers].map(([kind, count]) => `${format.count(count)} ${kNames[kind] ?? kind}`);
   const { latency_ns: latency } = slow.message;
-  return `${slow.message.type} of ${format.bytes(slow.message.bytes)}${latency === null ? "" : `, ${format.duration(latency)}`}: ${words.join(", ")}.`;
+  const what = `${slow.message.type} of ${format.bytes(slow.message.bytes)}, ${format.counted(slow.message.psn_count, "packet", "packets")}`;
+  return `${what}${latency === null ? "" : `, ${format.duration(latency)}`}. Drawn: ${words.join(", ")}.`;
 }
 
 export class SlowestView {
@@ -74,7 +75,6 @@ export class SlowestView {
     const { packets, isOwn } = packetsOfMessage(slow, this.report.psn.kinds);
     const whole = (slow.message.latency_ns ?? 0) * kMargin + 100;
     const show = button("Its time in all plots", () => this.view.show({ begin: slow.start_ns - whole, end: slow.start_ns + (slow.message.latency_ns ?? 0) + whole }));
-    const left = slow.left_out === 0 ? null : element("p", { class: "hint" }, `${format.counted(slow.left_out, "packet", "packets")} in between, of other messages mostly, are not drawn.`);
-    this.story.append(element("div", { class: "toolbar" }, element("span", {}, storyText(slow, this.report.psn.kinds)), show), ladder(slow.hosts, packets, isOwn), left ?? "");
+    this.story.append(element("div", { class: "toolbar" }, element("span", {}, storyText(slow, this.report.psn.kinds)), show), ladder(slow.hosts, packets, isOwn, slow.breaks));
   }
 }

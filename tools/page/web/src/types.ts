@@ -34,6 +34,10 @@ export interface Finding {
   packets: number;
   streams: number;
   worst: { stream: number; count: number }[];
+  first_frame: number | null;
+  file: string | null;
+  first_ns: number; // since the start of the axis
+  last_ns: number;
   text: string;
   advice: string;
 }
@@ -53,10 +57,17 @@ export interface Crossing {
   delay_p50_ns: number | null;
 }
 
+export interface Statement {
+  severity: string;
+  text: string;
+  cause?: string;
+  facts?: Record<string, number | string>; // times since the start of the axis
+}
+
 export interface Summary {
   verdict: string;
   clean: boolean;
-  statements: { severity: string; text: string }[];
+  statements: Statement[];
   lost: { before: number; after: number; beyond: number };
   findings: Finding[];
   hosts: number;
@@ -110,6 +121,7 @@ export interface PsnGraph {
   hosts: [string, string];
   packets: number;
   points: Points;
+  breaks: [number, number, number][]; // begin, end, and how many packets are not among the points
   under_way: (LevelCurve | null)[]; // by requester
 }
 
@@ -137,7 +149,7 @@ export interface SlowMessage {
   start_ns: number;
   first_psn: number; // from the first PSN of its requester
   points: Points;
-  left_out: number;
+  breaks: [number, number][]; // frames, and how many packets before each are left out
 }
 
 /** The data of one direction in consecutive intervals. */
@@ -190,6 +202,7 @@ export interface HostPair {
 
 export interface PauseStation {
   source: string;
+  host: string | null;
   frames: number;
   priorities: { priority: number | "all"; xoff: number; xon: number; xoff_to_xon_ns: number; longest_until_xon_ns: number; paused_ns: number | null }[];
 }
@@ -225,7 +238,7 @@ export interface Run {
   title: string;
   verdict: string;
   severity: "error" | "warning" | "note";
-  statements: { severity: string; text: string }[];
+  statements: Statement[];
   facts: [string, string][];
   timeline: Timeline | null;
   times: Latencies & { kind: string; what: string };

@@ -74,7 +74,7 @@ test("the story of a message is told of its own packets and of all answers", () 
   } as unknown as SlowMessage;
   const { packets, isOwn } = packetsOfMessage(slow, kinds);
   assert.deepEqual(packets.filter(isOwn).map((packet) => packet.frame), [1, 2, 4, 5, 6]);
-  assert.equal(storyText(slow, kinds), "WRITE of 2.00 KiB, 77.9 ms: 2 sent, 1 sent again, 1 acknowledged, 1 NAK.");
+  assert.equal(storyText(slow, kinds), "WRITE of 2.00 KiB, 2 packets, 77.9 ms. Drawn: 2 sent, 1 sent again, 1 acknowledged, 1 NAK.");
 });
 
 test("the page says how much congestion it does not draw", () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filterOf, sorted } from "../src/rows.ts";
+import { filterOf, overlaps, sorted } from "../src/rows.ts";
 import type { Cell } from "../src/types.ts";
 
 const columns = ["stream", "ends", "lost_before", "p99_ns"];
@@ -41,4 +41,9 @@ test("100,000 rows are sorted and filtered without a stall", () => {
   sorted(many, chosen, 2, true);
   assert.ok(performance.now() - begin < 2000);
   assert.ok(chosen.length > 40_000);
+});
+
+test("a row is of the time shown if its span touches it", () => {
+  const of = overlaps({ begin: 100, end: 200 }, [0, 1]);
+  assert.deepEqual([[0, 99], [0, 100], [150, 0], [200, 5], [201, 5], [null, 5]].map(of), [false, true, true, true, false, false]);
 });
