@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analyze/charts/report_tables.h"
 #include "analyze/charts/report_views.h"
 #include "analyze/report/json_values.h"
 #include "analyze/report/stream_text.h"
@@ -99,6 +100,7 @@ std::string report_json(const SummaryView& view, ReportSeries& series, bool is_l
   add("congestion", congestion_views_json(view, series));
   add("hosts", hosts_json(view));
   add("pauses", pauses_json(view, series));
+  add("tables", tables_json(view, series));
   json += "}\n";
   return json;
 }

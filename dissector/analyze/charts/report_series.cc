@@ -70,6 +70,8 @@ void ReportSeries::on_packet(const AnalysedPacket& packet) {
   }
   congestion_.add(seen, packet.analysis);
   waits_.observe(seen, packet.analysis);
+  paths_.observe(seen);
+  fan_in_.observe(seen);
   next_.on_packet(packet);
 }
 

@@ -15,7 +15,9 @@
 #include "analyze/run/analysis_run.h"
 #include "page/pyramid.h"
 #include "page/timeline_json.h"
+#include "roce/analysis/fan_in.h"
 #include "roce/analysis/histogram.h"
+#include "roce/analysis/paths.h"
 #include "roce/analysis/waits.h"
 
 namespace roce::analyze {
@@ -53,6 +55,9 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
   [[nodiscard]] const CongestionCurves& congestion() const { return congestion_; }
   [[nodiscard]] const UnderWayCurves& under_way() const { return under_way_; }
   [[nodiscard]] const analysis::WaitSurvey& waits() const { return waits_; }
+  [[nodiscard]] const analysis::PathSurvey& paths() const { return paths_; }
+  /// It does not know what was lost.
+  [[nodiscard]] const analysis::FanInSurvey& fan_in() const { return fan_in_; }
   /// Returns the latencies of completed messages, by type.
   [[nodiscard]] const std::array<analysis::Histogram, analysis::kMessageTypes>& latencies() const { return latencies_; }
 
@@ -73,6 +78,8 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
   UnderWayCurves under_way_;
   CongestionCurves congestion_;
   analysis::WaitSurvey waits_;
+  analysis::PathSurvey paths_;
+  analysis::FanInSurvey fan_in_;
   std::array<analysis::Histogram, analysis::kMessageTypes> latencies_;
 };
 

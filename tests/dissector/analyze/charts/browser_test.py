@@ -419,22 +419,22 @@ class Browser(unittest.TestCase):
         data["streams"]["rows"] = [[number, *row[1:packets_at], number % 1000, *row[packets_at + 1:]] for number in range(100_000)]
         (self.folder / "many.html").write_text(page[:begin] + json.dumps(data) + page[end:], encoding="utf-8")
         self.browser.open((self.folder / "many.html").as_uri())
-        self.assertEqual(self.browser.run("document.querySelector('.counter').textContent"), "100,000 rows")
-        self.assertLess(self.browser.run("document.querySelectorAll('.rows .row').length"), 100)
-        self.browser.run("document.querySelector('.scroller').scrollTop = 28 * 99990")
+        self.assertEqual(self.browser.run("document.querySelector('#connections .counter').textContent"), "100,000 rows")
+        self.assertLess(self.browser.run("document.querySelectorAll('#connections .rows .row').length"), 100)
+        self.browser.run("document.querySelector('#connections .scroller').scrollTop = 28 * 99990")
         self.browser.settle()
-        self.assertIn("99999", self.browser.run("document.querySelector('.rows').textContent"))
+        self.assertIn("99999", self.browser.run("document.querySelector('#connections .rows').textContent"))
         # A zoom leaves the table where it is.
         self.browser.run("document.querySelector('[data-series=goodput] .picture').focus()")
         self.browser.key("+")
         self.assertRegex(self.browser.run("location.hash"), "^#t=")
-        self.assertIn("99999", self.browser.run("document.querySelector('.rows').textContent"))
-        stall = self.browser.run("(() => { const input = document.querySelector('.streams input'), begin = performance.now();"
+        self.assertIn("99999", self.browser.run("document.querySelector('#connections .rows').textContent"))
+        stall = self.browser.run("(() => { const input = document.querySelector('#connections .streams input'), begin = performance.now();"
                                  "input.value = 'packets>=999'; input.dispatchEvent(new Event('input')); return performance.now() - begin; })()")
         self.assertLess(stall, 1000)
-        self.assertEqual(self.browser.run("document.querySelector('.counter').textContent"), "100 of 100,000 rows")
-        self.browser.run("document.querySelector('[role=columnheader] button').click()")
-        self.assertTrue(self.browser.run("document.querySelector('.rows .row').textContent").startswith("99999"))
+        self.assertEqual(self.browser.run("document.querySelector('#connections .counter').textContent"), "100 of 100,000 rows")
+        self.browser.run("document.querySelector('#connections [role=columnheader] button').click()")
+        self.assertTrue(self.browser.run("document.querySelector('#connections .rows .row').textContent").startswith("99999"))
         self.quiet()
 
     def test_names_from_outside_stay_text(self):
@@ -444,7 +444,7 @@ class Browser(unittest.TestCase):
         self.show(CAPTURES / "softroce/rc-mix-v4.tx.pcap", "--names", names)
         self.assertNotEqual(self.browser.run("document.title"), "ran")
         self.assertEqual(self.browser.run("document.querySelectorAll('#report img, #report b, #report script').length"), 0)
-        self.assertIn("<", self.browser.run("document.querySelector('.rows').textContent"))
+        self.assertIn("<", self.browser.run("document.querySelector('#connections .rows').textContent"))
         self.quiet()
 
     def test_is_printed(self):
@@ -452,7 +452,7 @@ class Browser(unittest.TestCase):
         self.show(CAPTURES / "softroce/rc-drop-requests.tx.pcap")
         self.browser.run("addEventListener('beforeprint', () => window.printed = {plots: [...document.querySelectorAll('.picture')].map(each => "
                          "[each.querySelector('canvas').width, each.querySelector('.uplot').getBoundingClientRect().width]),"
-                         "ink: getComputedStyle(document.body).color, rows: document.querySelectorAll('.rows .row').length})")
+                         "ink: getComputedStyle(document.body).color, rows: document.querySelectorAll('#connections .rows .row').length})")
         before = self.browser.run("[...document.querySelectorAll('canvas')].map(each => each.width)")
         pdf = self.browser.pdf()
         self.assertTrue(pdf.startswith(b"%PDF-"))

@@ -336,6 +336,52 @@ TEST_F(Report, ShowsWhatIsUnderWayUntilTheEnd) {
   }
 }
 
+TEST_F(Report, ShowsHowFlowsSpreadAndWhoSendsAtOnce) {
+  const std::string incast = roce::test::captures_folder() + "/fabric/incast.pcapng.gz";
+  for (const std::string& file : {incast, softroce("rc-mix-v4.tx.pcap"), softroce("ud-mix.tx.pcap")}) {
+    SCOPED_TRACE(file);
+    std::map<std::string, json> tables;
+    const json shown_tables = data({file})["tables"];
+    for (const json& table : shown_tables) tables[table["id"]] = table;
+    const auto cells = [&](const std::string& table, const json& row) {
+      std::map<std::string, json> named;
+      for (std::size_t i = 0; i < row.size(); ++i) named[tables[table]["columns"][i]] = row[i];
+      return named;
+    };
+    std::map<std::string, json> paths;
+    for (const std::string& line : lines(run({"paths", "--json", file}).out)) {
+      const json path = json::parse(line);
+      if (path.contains("source"))
+        paths[path["source"].get<std::string>() + path["destination"].get<std::string>()] = path;
+    }
+    ASSERT_EQ(tables["paths"]["rows"].size(), paths.size());
+    for (const json& row : tables["paths"]["rows"]) {
+      auto shown = cells("paths", row);
+      const json told = paths[shown["from"].get<std::string>() + shown["to"].get<std::string>()];
+      EXPECT_EQ(shown["packets"], told["packets"]);
+      EXPECT_EQ(shown["bytes"], told["bytes"]);
+      EXPECT_EQ(shown["queue_pairs"], told["queue_pairs"]);
+      EXPECT_EQ(shown["source_ports"], told["source_ports"].size());
+      EXPECT_EQ(shown["on_4"], told["expected_fullest_share"].value("4", json{}));
+    }
+    std::map<std::string, json> hosts;
+    for (const std::string& line : lines(run({"incast", "--json", file}).out)) {
+      const json host = json::parse(line);
+      if (host.contains("destination")) hosts[host["destination"]] = host;
+    }
+    ASSERT_EQ(tables.contains("incast") ? tables["incast"]["rows"].size() : 0U, hosts.size());
+    for (const json& row : tables["incast"]["rows"]) {
+      auto shown = cells("incast", row);
+      const json told = hosts[shown["to"]];
+      EXPECT_EQ(shown["senders"], told["senders"].size());
+      EXPECT_EQ(shown["at_once"], told["fullest"]["senders"]);
+      EXPECT_EQ(shown["at_once_frame"], told["fullest"]["frame"]);
+      EXPECT_DOUBLE_EQ(shown["busiest_bps"], told["busiest"]["bits_per_second"]);
+      EXPECT_EQ(shown["busiest_frame"], told["busiest"]["frame"]);
+    }
+  }
+}
+
 TEST_F(Report, AddsUpWhatHostsSent) {
   const std::string file = softroce("rc-mix-v4.tx.pcap");
   const json hosts = data({file})["hosts"];

@@ -4,6 +4,7 @@ import { BandPlot } from "./band.ts";
 import { CongestionView } from "./congestion.ts";
 import { kConnections } from "./connections.ts";
 import { element } from "./dom.ts";
+import { figureTables } from "./figure_tables.ts";
 import { hosts } from "./hosts.ts";
 import { latency } from "./latency.ts";
 import { live } from "./live.ts";
@@ -22,6 +23,7 @@ function show(report: Report): void {
   const { timeline, streams } = report;
   const view = viewOf(timeline);
   const table = new RowTable(streams, view, kConnections);
+  const tables = figureTables(report.tables, view);
   const psn = new PsnView(report, view);
   const congestion = new CongestionView(report, view);
   const pauses = new PauseView(report, view);
@@ -60,10 +62,11 @@ function show(report: Report): void {
     ...optional(latency(report.latency, "operation", "messages"), (part) => section("latency", "Latency of messages", element("p", { class: "hint" }, "All messages of the capture. Percentiles are counted in classes: they are at most an eighth too high, and never above the greatest time."), part)),
     ...optional(slowest.isEmpty ? null : section("slowest", "Slowest messages", element("p", { class: "hint" }, "From the first packet to the answer. A ladder shows the packets of both hosts in that time; those of the message are bold; each step is as high, however long it took."), slowest.root)),
     ...optional(hosts(report), (part) => section("hosts", "Who with whom", element("p", { class: "hint" }, "Of the whole capture."), part)),
+    ...tables.map((each) => each.root),
     section("connections", "Connections", table.root, left),
     element("footer", {}, `Made by ${report.program}. Plots: uPlot, whose licence is in this file.`),
   );
-  follow(view, [...plots, ...(band.isEmpty ? [] : [band]), congestion, pauses, psn], [table]);
+  follow(view, [...plots, ...(band.isEmpty ? [] : [band]), congestion, pauses, psn], [table, ...tables.map((each) => each.rows)]);
 }
 
 show(JSON.parse(document.getElementById("data")?.textContent ?? "null") as Report);

@@ -222,14 +222,16 @@ export interface Report {
   latency: Latencies;
   hosts: { names: string[]; pairs: HostPair[] };
   pauses: { stations: PauseStation[]; spans: PauseSpan[]; left_out: number };
+  tables: RunTable[];
 }
 
-/** A table of a run; its columns have the form of their numbers. */
+/** A table to sort and filter; its columns have the form of their numbers. */
 export interface RunTable extends Rows {
   id: string;
   title: string;
   hint: string;
-  kinds: ("text" | "count" | "bytes" | "ns" | "bps" | "ratio" | "bad")[]; // bad: a count that should be 0
+  kinds: ("text" | "count" | "bytes" | "ns" | "bps" | "ratio" | "share" | "bad")[]; // bad: a count that should be 0
+  statements?: Statement[];
 }
 
 /** What a program that sends did, as roce-gen writes it. */
