@@ -20,7 +20,7 @@ export function valueText(kind: RunTable["kinds"][number], cell: Cell): string {
   return cell === 0 ? "–" : format.count(cell);
 }
 
-function lookOf(table: RunTable): TableLook {
+export function lookOf(table: RunTable): TableLook {
   const heading = (column: string) => column.replace(kUnits, "").replace(/_/g, " ");
   const kindOf = (column: string) => table.kinds[table.columns.indexOf(column)] ?? "text";
   return {

@@ -49,8 +49,8 @@ export function isAnswer(packet: Packet): boolean {
   return kAnswers.has(packet.kind);
 }
 
-export function isLost(packet: Packet): boolean {
-  return packet.kind === "lost" || packet.kind === "lost_unseen";
+export function isLost(kind: string): boolean {
+  return kind === "lost" || kind === "lost_unseen";
 }
 
 /** The frame of a packet; for one that was never seen, the frame that shows it. */

@@ -18,7 +18,7 @@ export function sorted(rows: Cell[][], order: number[], column: number, descendi
 
 type Test = (row: Cell[]) => boolean;
 
-/** A condition such as `lost_before>0`, or text that any cell has. All words have to hold. */
+/** A condition such as `lost_before>0` or `verdict=fail`, or text that any cell has. All words have to hold. */
 export function filterOf(text: string, columns: string[]): Test {
   const tests = text
     .trim()
@@ -38,6 +38,11 @@ export function filterOf(text: string, columns: string[]): Test {
         };
         const holds = compare[match[2] ?? "="];
         return (row) => typeof row[column] === "number" && holds !== undefined && holds(row[column]);
+      }
+      const named = columns.indexOf(word.slice(0, Math.max(0, word.indexOf("="))));
+      if (named !== -1) {
+        const whole = word.slice(word.indexOf("=") + 1);
+        return (row) => row[named] === whole;
       }
       const wanted = word.toLowerCase();
       return (row) => row.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(wanted));

@@ -6,16 +6,14 @@ import { latency } from "./latency.ts";
 import { follow, optional, section } from "./page.ts";
 import { plotsOf, zoomButtons } from "./plot.ts";
 import { head } from "./top.ts";
-import type { Run, Timeline } from "./types.ts";
-import { View, viewOf } from "./view.ts";
-
-const kEmpty: Timeline = { start: "", window_ns: 1, levels: [], series: [] };
+import type { Run } from "./types.ts";
+import { kNoTimeline, View, viewOf } from "./view.ts";
 
 function show(run: Run): void {
   const place = document.getElementById("report");
   if (place === null) return;
   document.title = run.title;
-  const timeline = run.timeline ?? kEmpty;
+  const timeline = run.timeline ?? kNoTimeline;
   const view: View = viewOf(timeline);
   const { plots, none } = plotsOf(timeline, view);
   const tables = figureTables(run.tables, view);

@@ -234,7 +234,7 @@ export interface RunTable extends Rows {
   statements?: Statement[];
 }
 
-/** What a program that sends did, as roce-gen writes it. */
+/** What a program that sends did, as roce-gen writes it; the top and the tables of roce-conform, too. */
 export interface Run {
   program: string;
   title: string;

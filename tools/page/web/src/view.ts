@@ -140,6 +140,9 @@ export class View {
   }
 }
 
+/** The axis of a page without times. */
+export const kNoTimeline: Timeline = { start: "", window_ns: 1, levels: [], series: [] };
+
 /** The view of a timeline, as the address bar has it. */
 export function viewOf(timeline: Timeline): View {
   const finest = timeline.levels[0] ?? { width_ns: 1, size: 1 };

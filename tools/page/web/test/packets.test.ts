@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { place } from "../src/latency.ts";
-import { rungsOf } from "../src/ladder.ts";
+import { withGaps } from "../src/ladder.ts";
 import { between, frameText, isAnswer, packetsOf, tally } from "../src/packets.ts";
 import type { PsnGraph } from "../src/types.ts";
 
@@ -43,7 +43,7 @@ test("each nine of a percentile has the same space", () => {
 test("a ladder says what it leaves out, and where time passed", () => {
   const packet = (time: number, frame: number) => ({ time, frame, psn: 0, count: 1, kind: "sent", requester: 0 });
   const packets = [packet(0, 1), packet(1000, 2), packet(70_000_000, 9), packet(70_001_000, 10)];
-  const words = (breaks: [number, number][]) => rungsOf(packets, breaks).map((rung) => (typeof rung === "string" ? rung : rung.frame));
+  const words = (breaks: [number, number][]) => withGaps(packets, breaks).map((rung) => (typeof rung === "string" ? rung : rung.frame));
   assert.deepEqual(words([]), [1, 2, "nothing for 70.0 ms", 9, 10]);
   assert.deepEqual(words([[9, 6]]), [1, 2, "6 packets not drawn, in 70.0 ms", 9, 10]);
   assert.equal(frameText({ ...packet(0, 7), kind: "lost_unseen" }), "as frame 7 shows");

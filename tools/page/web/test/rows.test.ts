@@ -31,6 +31,16 @@ test("a filter takes text and conditions", () => {
   assert.deepEqual(chosen("stream=1"), [1]);
   assert.deepEqual(chosen("p99_ns<=90"), [2]);
   assert.deepEqual(chosen("unknown>1"), []);
+  assert.deepEqual(chosen("unknown=storage"), []);
+});
+
+test("a condition on a text holds for the whole text", () => {
+  const chosen = (text: string) => [["xfail[n=1]", "xfail"], ["psn[n=2]", "fail"], ["fail", "pass"]].flatMap((row, i) => (filterOf(text, ["instance", "verdict"])(row) ? [i] : []));
+  assert.deepEqual(chosen("verdict=fail"), [1]);
+  assert.deepEqual(chosen("verdict=xfail n=1"), [0]);
+  assert.deepEqual(chosen("fail"), [0, 1, 2]);
+  assert.deepEqual(chosen("instance=psn[n=2] verdict=fail"), [1]);
+  assert.deepEqual(chosen("verdict="), []);
 });
 
 test("100,000 rows are sorted and filtered without a stall", () => {
