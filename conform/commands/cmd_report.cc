@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kExamples = R"(Examples:
   roce-conform report results.json                            the table and the deviations, as run printed them
   roce-conform report results.json --html results.html        a page for a browser
+  roce-conform report results.json --report results.html      one with tables to sort and filter
   roce-conform report new.json --compare old.json             which instances changed between two runs
 
 Exit status: 0 the reports were made, whatever the results are; 1 a file cannot be written; 2 wrong command line, or a
@@ -35,7 +36,9 @@ ExitCode report(const FileReportOptions& options) {
   if (!result) return report_failure(result.error());
   const Outcome<std::optional<RunResult>> earlier = load_earlier(options.report);
   if (!earlier) return report_failure(earlier.error());
-  if (const auto reported = make_reports(options.report, *result, *earlier); !reported) {
+  Outcome<std::optional<page::PageFile>> page = page::open_report(options.report.page);
+  if (!page) return report_failure(page.error());
+  if (const auto reported = make_reports(options.report, *result, *earlier, *page); !reported) {
     return report_failure(reported.error());
   }
   return ExitCode::ok;

@@ -197,6 +197,8 @@ ExitCode run(const RunOptions& options) {
   if (const auto separate = check_files(options.report, ""); !separate) return report_failure(separate.error());
   const Outcome<std::optional<RunResult>> earlier = load_earlier(options.report);
   if (!earlier) return report_failure(earlier.error());
+  Outcome<std::optional<page::PageFile>> page = page::open_report(options.report.page);
+  if (!page) return report_failure(page.error());
   const Outcome<LoadedCases> loaded = load(options.selection);
   if (!loaded) return report_failure(loaded.error());
   const Outcome<std::optional<DeviceProfile>> known = load_profile(options, *loaded);
@@ -221,7 +223,7 @@ ExitCode run(const RunOptions& options) {
   if (profile) mark_known_deviations(*profile, loaded->instances, outcomes);
   const RunResult result =
       make_result(std::move(tested), loaded->instances, std::move(outcomes), options.report.frames);
-  if (const auto reported = make_reports(options.report, result, *earlier); !reported) {
+  if (const auto reported = make_reports(options.report, result, *earlier, *page); !reported) {
     return report_failure(reported.error());
   }
   return exit_code(options, result);

@@ -16,6 +16,7 @@
 #include "conform/report/junit_report.h"
 #include "conform/report/packet_files.h"
 #include "conform/report/read_result.h"
+#include "conform/report/report_page.h"
 #include "conform/report/text_report.h"
 #include "roce/link/output_file.h"
 #include "text/output.h"
@@ -27,7 +28,7 @@ namespace {
 
 /// Writes all files; one that cannot be written does not keep the others from it. Returns the first failure.
 Outcome<void> write_reports(const ReportOptions& options, const RunResult& result,
-                            const std::optional<ResultChanges>& changes) {
+                            const std::optional<ResultChanges>& changes, std::optional<page::PageFile>& report) {
   Outcome<void> all;
   const auto note = [&all](Outcome<void> written) {
     if (all && !written) all = std::move(written);
@@ -37,6 +38,10 @@ Outcome<void> write_reports(const ReportOptions& options, const RunResult& resul
   if (!options.html.empty()) {
     const auto page = to_html(result, changes);
     note(page ? write_file(options.html, *page) : Outcome<void>{failed(page.error())});
+  }
+  if (report) {
+    const auto written = report->write(report_page(result, changes));
+    note(written ? Outcome<void>{} : Outcome<void>{failed(written.error())});
   }
   if (options.packets.empty()) return all;
   for (const InstanceRecord& instance : result.instances) {
@@ -113,6 +118,11 @@ void add_report_options(command_line::Command& command, ReportOptions& options) 
   command.add_option("--junit", options.junit, "Write JUnit XML to a file").type_name("FILE");
   command.add_option("--html", options.html, "Write a page for a browser to a file").type_name("FILE");
   command
+      .add_option("--report", options.page,
+                  "Write a page with tables to sort and filter and with ladders to this file, for a browser; it needs "
+                  "nothing else")
+      .type_name("FILE.html");
+  command
       .add_option("--compare", options.compare,
                   "Report also what changed since an earlier run, whose --json file this is; the exit status stays")
       .type_name("OLD.json");
@@ -125,7 +135,7 @@ void add_report_options(command_line::Command& command, ReportOptions& options) 
 Outcome<void> check_files(const ReportOptions& options, const std::string& result) {
   const std::array read{files::FileUse{"RESULT", result}, files::FileUse{"--compare", options.compare}};
   const std::array written{files::FileUse{"--json", options.json}, files::FileUse{"--junit", options.junit},
-                           files::FileUse{"--html", options.html}};
+                           files::FileUse{"--html", options.html}, files::FileUse{"--report", options.page}};
   if (auto conflict = files::find_conflict(read, written)) return cannot(std::move(*conflict));
   return check_writable(written);
 }
@@ -144,10 +154,10 @@ Outcome<std::optional<RunResult>> load_earlier(const ReportOptions& options) {
 }
 
 Outcome<void> make_reports(const ReportOptions& options, const RunResult& result,
-                           const std::optional<RunResult>& earlier) {
+                           const std::optional<RunResult>& earlier, std::optional<page::PageFile>& page) {
   std::optional<ResultChanges> changes;
   if (earlier) changes = compare_results(*earlier, result);
-  Outcome<void> written = write_reports(options, result, changes);
+  Outcome<void> written = write_reports(options, result, changes, page);
   print_results(options, result, changes);
   return written;
 }

@@ -10,6 +10,7 @@
 #include "command_line/outcome.h"
 #include "conform/report/run_result.h"
 #include "files/file_use.h"
+#include "page/page_file.h"
 
 namespace roce::conform {
 
@@ -21,6 +22,7 @@ struct ReportOptions {
   std::string junit{};
   std::string packets{};  ///< a folder
   std::string html{};
+  std::string page{};     ///< of `--report`
   std::string compare{};  ///< the JSON file of an earlier run
 };
 
@@ -45,7 +47,8 @@ void add_report_options(command_line::Command& command, ReportOptions& options);
 
 /// Writes the files that are asked for, each whole or not at all, and prints deviations, the table of results, and how
 /// they differ from the earlier ones. Failure: a file cannot be written.
+/// `page` is the file of `--report`, if there is one.
 [[nodiscard]] Outcome<void> make_reports(const ReportOptions& options, const RunResult& result,
-                                         const std::optional<RunResult>& earlier);
+                                         const std::optional<RunResult>& earlier, std::optional<page::PageFile>& page);
 
 }  // namespace roce::conform

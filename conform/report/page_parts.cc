@@ -110,18 +110,25 @@ std::string headline(const Tally& all) {
   return text + ".";
 }
 
-std::string tested_rows(const Tested& tested) {
+std::vector<std::pair<std::string, std::string>> tested_facts(const Tested& tested) {
   text::TextBuffer started;
   constexpr unsigned digits = 6;
   packet_text::UtcText{}.append(started, tested.started_ns, digits);
-  std::string rows = row("Device", tested.device) + row("Link", tested.link);
-  if (tested.noise) rows += row("Wire", to_string(*tested.noise));
-  if (!tested.kind_of_device.empty()) rows += row("Kind of device", tested.kind_of_device);
-  rows += row("Started", {started.data(), started.size()});
-  rows += row("Seed", std::to_string(tested.seed));
-  if (!tested.only.empty()) rows += row("Only", fmt::format("{}", fmt::join(tested.only, " or ")));
-  if (tested.quick) rows += row("Instances", "one of each case");
-  return rows + row("Program", "roce-conform " + tested.program);
+  std::vector<std::pair<std::string, std::string>> facts{{"Device", tested.device}, {"Link", tested.link}};
+  if (tested.noise) facts.emplace_back("Wire", to_string(*tested.noise));
+  if (!tested.kind_of_device.empty()) facts.emplace_back("Kind of device", tested.kind_of_device);
+  facts.emplace_back("Started", std::string{started.data(), started.size()});
+  facts.emplace_back("Seed", std::to_string(tested.seed));
+  if (!tested.only.empty()) facts.emplace_back("Only", fmt::format("{}", fmt::join(tested.only, " or ")));
+  if (tested.quick) facts.emplace_back("Instances", "one of each case");
+  facts.emplace_back("Program", "roce-conform " + tested.program);
+  return facts;
+}
+
+std::string tested_rows(const Tested& tested) {
+  std::string rows;
+  for (const auto& [name, text] : tested_facts(tested)) rows += row(name, text);
+  return rows;
 }
 
 std::string matrix(const RunResult& result) {

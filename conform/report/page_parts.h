@@ -5,12 +5,14 @@
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
+#include <vector>
 
 #include "conform/report/changes.h"
 #include "conform/report/run_result.h"
 #include "conform/report/tally.h"
 
-// Parts of the page of `to_html`, each as HTML.
+// Parts of the page of `to_html`, each as HTML, and texts that `report_page` has, too.
 namespace roce::conform {
 
 /// Returns a number with commas: `3,575`.
@@ -18,6 +20,8 @@ namespace roce::conform {
 /// Returns the numbers in words: `3,575 of 3,583 passed; 8 deviate`.
 [[nodiscard]] std::string headline(const Tally& all);
 
+/// Returns what was tested, as names with their texts.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> tested_facts(const Tested& tested);
 /// Returns the rows of what was tested.
 [[nodiscard]] std::string tested_rows(const Tested& tested);
 /// Returns the table of groups, cases and rules, with numbers of instances by their results.

@@ -45,6 +45,13 @@ void Tally::add(const InstanceRecord& instance) {
   }
 }
 
+std::string_view part_of(const InstanceRecord& instance) {
+  Tally one;
+  one.add(instance);
+  const auto part = std::ranges::find_if(kTallyParts, [&one](const TallyPart& each) { return one.*each.number != 0; });
+  return part == kTallyParts.end() ? std::string_view{} : part->name;
+}
+
 Tally count_all(const RunResult& result) {
   Tally all;
   for (const InstanceRecord& instance : result.instances) all.add(instance);

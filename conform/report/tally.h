@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "conform/report/run_result.h"
 
@@ -29,6 +31,23 @@ struct Tally {
   }
 };
 
+/// A number of a tally, each instance being in one of them.
+struct TallyPart {
+  std::string_view name;  ///< as `counts` of a result has it
+  std::size_t Tally::*number;
+};
+inline constexpr std::array<TallyPart, 9> kTallyParts{{{"pass", &Tally::passed},
+                                                       {"fail", &Tally::failed},
+                                                       {"deviates", &Tally::deviating},
+                                                       {"known", &Tally::known},
+                                                       {"xpass", &Tally::surprising},
+                                                       {"skip", &Tally::skipped},
+                                                       {"wrong_case", &Tally::wrong},
+                                                       {"inconclusive", &Tally::inconclusive},
+                                                       {"dead", &Tally::lost}}};
+
+/// Returns the name of the number that an instance is part of.
+[[nodiscard]] std::string_view part_of(const InstanceRecord& instance);
 /// Returns the numbers of all instances.
 [[nodiscard]] Tally count_all(const RunResult& result);
 /// Returns the numbers of each group.

@@ -84,8 +84,8 @@ ROOMS = {
     "conform/target": _room("roce/cm roce/congestion roce/link roce/live roce/port roce/transport roce/wire perftest"),
     "conform/run": _room("roce/analysis roce/transport roce/wire conform/language conform/target"),
     "conform/fuzz": _room("roce/link roce/live roce/transport roce/wire command_line text yaml conform/language conform/run conform/target"),
-    "conform/report": _room("roce/json_input roce/link roce/wire packet_text text conform/language conform/run"),
-    "conform/commands": _room("roce/link roce/live roce/port roce/wire command_line files runtime text conform/fuzz conform/language conform/report conform/run conform/target"),
+    "conform/report": _room("roce/json_input roce/link roce/wire packet_text page text conform/language conform/run"),
+    "conform/commands": _room("roce/link roce/live roce/port roce/wire command_line files page runtime text conform/fuzz conform/language conform/report conform/run conform/target"),
     "conform": _room("command_line files conform/commands"),
     # roce-agent: a program of its own, for the machine with the device under test.
     "conform/agent": _room("roce/live roce/port roce/transport roce/wire command_line runtime"),

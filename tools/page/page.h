@@ -15,6 +15,7 @@ namespace roce::page {
 enum class Kind : std::uint8_t {
   capture,  ///< for `report_json` of roce-analyze
   run,      ///< for `run_json`
+  conform,  ///< for `report_page_json` of roce-conform
 };
 
 /// Addresses that the script of a page may ask.

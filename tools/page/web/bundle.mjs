@@ -56,7 +56,7 @@ function array(name, html) {
   return `constexpr unsigned char ${name}[] = {\n${lines.join(",\n")}};`;
 }
 
-const [capture, run] = [await pageOf("src/main.ts"), await pageOf("src/run.ts")];
+const [capture, run, conform] = [await pageOf("src/main.ts"), await pageOf("src/run.ts"), await pageOf("src/conform.ts")];
 writeFileSync(
   source,
   `// Made by tools/page/web/bundle.mjs.
@@ -65,9 +65,11 @@ namespace roce::page {
 namespace {
 ${array("kCapture", capture)}
 ${array("kRun", run)}
+${array("kConform", conform)}
 }  // namespace
 std::string_view template_text(Kind kind) {
   if (kind == Kind::run) return {reinterpret_cast<const char*>(kRun), sizeof kRun};
+  if (kind == Kind::conform) return {reinterpret_cast<const char*>(kConform), sizeof kConform};
   return {reinterpret_cast<const char*>(kCapture), sizeof kCapture};
 }
 }  // namespace roce::page

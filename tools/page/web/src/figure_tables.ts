@@ -37,18 +37,19 @@ export function lookOf(table: RunTable): TableLook {
 }
 
 export interface FiguresTable {
+  id: string;
   root: HTMLElement;
   rows: RowTable;
 }
 
 /** Those that have any rows, each as a section. */
-export function figureTables(tables: RunTable[], view: View): FiguresTable[] {
+export function figureTables(tables: RunTable[], view: View, look = lookOf): FiguresTable[] {
   return tables
     .filter((table) => table.rows.length !== 0)
     .map((table) => {
-      const rows = new RowTable(table, view, lookOf(table));
+      const rows = new RowTable(table, view, look(table));
       const said = (table.statements ?? []).map((statement) => element("li", { class: statement.severity }, statement.text));
       const statements = said.length === 0 ? null : element("ul", { class: "statements" }, ...said);
-      return { rows, root: section(table.id, table.title, table.hint === "" ? null : element("p", { class: "hint" }, table.hint), statements, rows.root) };
+      return { id: table.id, rows, root: section(table.id, table.title, table.hint === "" ? null : element("p", { class: "hint" }, table.hint), statements, rows.root) };
     });
 }
