@@ -51,11 +51,13 @@ class RunTest(unittest.TestCase):
         for _ in range(5):
             with tempfile.TemporaryDirectory(prefix="roce-run-") as folder:
                 environment = {**os.environ, "XDG_RUNTIME_DIR": folder}
-                runs = [subprocess.Popen([ROCE_RUN, "cat", "/sys/class/infiniband/roce_lo/ports/1/counters/link_downed"], env=environment,
+                # A file of the tree, and one behind a link.
+                files = ["/sys/class/infiniband/roce_lo/ports/1/counters/link_downed", "/sys/class/infiniband_verbs/uverbs0/device/numa_node"]
+                runs = [subprocess.Popen([ROCE_RUN, "cat", *files], env=environment,
                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(8)]
                 for run in runs:
                     said, _ = run.communicate(timeout=60)
-                    self.assertEqual((run.returncode, said), (0, "0\n"))
+                    self.assertEqual((run.returncode, said), (0, "0\n-1\n"))
 
     def test_shows_the_device_where_programs_look_for_the_kernels(self):
         script = """import ctypes, os

@@ -62,10 +62,12 @@ class Writer {
     std::error_code error;
     if (!error_.empty() || fs::read_symlink(path, error) == target) return;
     make_folder(path.parent_path());
-    fs::remove(path, error);
-    fs::create_symlink(target, path, error);
-    // Another process may have made it just now.
-    if (error && fs::read_symlink(path, error) != target) fail(path, error.message());
+    // As with files: others that make the same tree just now find the link or put theirs into its place.
+    const fs::path made = beside(path);
+    fs::remove(made, error);
+    fs::create_symlink(target, made, error);
+    if (!error) fs::rename(made, path, error);
+    if (error) fail(path, error.message());
   }
   void folder(const fs::path& path) {
     if (error_.empty()) make_folder(path);
@@ -92,9 +94,13 @@ class Writer {
     std::ifstream in{path, std::ios::binary};
     return in && std::string{std::istreambuf_iterator<char>{in}, {}} == text;
   }
-  /// Writes a file of another name in the folder of `path`, and returns that. The name begins like none of a device.
+  /// Another name in the folder of `path`, which begins like none of a device.
+  [[nodiscard]] static fs::path beside(const fs::path& path) {
+    return path.parent_path() / fmt::format(".{}.{}", path.filename().string(), ::getpid());
+  }
+  /// Writes a file of another name in the folder of `path`, and returns that.
   [[nodiscard]] fs::path write_beside(const fs::path& path, const std::string& text) {
-    fs::path made = path.parent_path() / fmt::format(".{}.{}", path.filename().string(), ::getpid());
+    const fs::path made = beside(path);
     std::ofstream out{made, std::ios::binary};
     out << text;
     out.close();
