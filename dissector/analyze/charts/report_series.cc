@@ -49,14 +49,14 @@ ReportSeries::ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_s
       pauses_(link_bits_per_second),
       waits_(link_bits_per_second, most_requesters, this) {}
 
-void ReportSeries::on_packet(const AnalysedPacket& packet) {
-  const analysis::Observation& seen = packet.observation;
+void ReportSeries::follow(const analysis::Observation& seen, const analysis::PacketAnalysis& known,
+                          std::optional<std::int64_t> start_ns) {
   latest_ns_ = std::max(latest_ns_, seen.time.time_since_epoch().count());
   // Like all times of the summary, those of the axis count from the first frame, which need not be a RoCE packet.
-  if (packet.start_ns && pyramid_.size() == 0) pyramid_.reach(*packet.start_ns);
+  if (start_ns && pyramid_.size() == 0) pyramid_.reach(*start_ns);
   pyramid_.reach(seen.time.time_since_epoch().count());
   if (seen.kind == PacketKind::roce) {
-    if (seen.payload_length != 0 && brings_new_payload(packet)) {
+    if (seen.payload_length != 0 && brings_new_payload(known)) {
       add(SeriesId::goodput, seen.time, seen.payload_length);
     }
   } else if (seen.kind == PacketKind::pfc || seen.kind == PacketKind::pause) {
@@ -64,15 +64,12 @@ void ReportSeries::on_packet(const AnalysedPacket& packet) {
       pyramid_.add_span(kPlainSeries + span.priority, span.begin_ns, span.end_ns);
     });
   }
-  psns_.add(seen, packet.analysis);
-  if (packet.analysis.absorbed != analysis::kNoStream) {
-    under_way_.absorb(packet.analysis.absorbed, packet.analysis.stream);
-  }
-  congestion_.add(seen, packet.analysis);
-  waits_.observe(seen, packet.analysis);
+  psns_.add(seen, known);
+  if (known.absorbed != analysis::kNoStream) under_way_.absorb(known.absorbed, known.stream);
+  congestion_.add(seen, known);
+  waits_.observe(seen, known);
   paths_.observe(seen);
   fan_in_.observe(seen);
-  next_.on_packet(packet);
 }
 
 void ReportSeries::take(const analysis::WaitSpan& span) {
@@ -85,7 +82,7 @@ void ReportSeries::take(const analysis::UnderWay& under_way) {
   under_way_.add(under_way);
 }
 
-void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
+void ReportSeries::follow(const analysis::Verdict& verdict) {
   const auto counter = counter_of(verdict.kind);
   const auto* series = std::ranges::find(kCounted, counter, &Counted::counter);
   const std::uint64_t weight = weight_of(verdict);
@@ -95,17 +92,15 @@ void ReportSeries::on_verdict(const analysis::Verdict& verdict) {
   if (verdict.kind == analysis::VerdictKind::no_answer || verdict.kind == analysis::VerdictKind::never_ready) {
     waits_.give_up(verdict.stream, verdict.direction, Time{Duration{latest_ns_}});
   }
-  next_.on_verdict(verdict);
 }
 
-void ReportSeries::on_message(const analysis::Message& message) {
+void ReportSeries::follow(const analysis::Message& message) {
   if (message.is_completed() && message.start_seen) {
     const Duration latency = std::max(message.latency(), Duration{});
     latencies_[static_cast<std::size_t>(message.type)].add(latency);
     add(SeriesId::latency, message.finish, static_cast<std::uint64_t>(latency.count()));
   }
   slowest_.add(message, psns_);
-  next_.on_message(message);
 }
 
 void ReportSeries::finish() {

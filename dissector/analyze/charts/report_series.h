@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,11 +40,26 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
   ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second, std::size_t most_requesters);
 
   void go_on_from(const CarriedState& state) override { next_.go_on_from(state); }
-  void on_packet(const AnalysedPacket& packet) override;
-  void on_verdict(const analysis::Verdict& verdict) override;
-  void on_message(const analysis::Message& message) override;
+  void on_packet(const AnalysedPacket& packet) override {
+    follow(packet.observation, packet.analysis, packet.start_ns);
+    next_.on_packet(packet);
+  }
+  void on_verdict(const analysis::Verdict& verdict) override {
+    follow(verdict);
+    next_.on_verdict(verdict);
+  }
+  void on_message(const analysis::Message& message) override {
+    follow(message);
+    next_.on_message(message);
+  }
   void on_answer(const analysis::Answer& answer) override { next_.on_answer(answer); }
   [[nodiscard]] bool lists(std::uint32_t stream) const override { return next_.lists(stream); }
+
+  /// The same, without passing it on. `start_ns`: as `AnalysedPacket` has it.
+  void follow(const analysis::Observation& seen, const analysis::PacketAnalysis& known,
+              std::optional<std::int64_t> start_ns);
+  void follow(const analysis::Verdict& verdict);
+  void follow(const analysis::Message& message);
 
   /// Ends the pauses and waits that go on; to be called once, when everything was seen.
   void finish();

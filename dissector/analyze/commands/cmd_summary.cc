@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "analyze/charts/report_json.h"
+#include "analyze/charts/series_thread.h"
 #include "analyze/commands/following_summary.h"
 #include "analyze/input/report.h"
 #include "analyze/join/point_join.h"
 #include "analyze/report/summary_format.h"
+#include "analyze/run/worker_threads.h"
 #include "analyze/session/analysis_session.h"
 #include "analyze/session/chosen_streams.h"
 #include "command_line/program.h"
@@ -195,14 +197,24 @@ ExitCode run_summary(const SummaryOptions& options) {
     file = *std::move(created);
   }
   SummaryConsumer consumer{session};
+  AnalysisConsumer nobody;
   std::optional<ReportSeries> series;
+  std::optional<SeriesThread> thread;
   if (has_report) {
-    series.emplace(consumer, session.link_bits_per_second(), 2 * static_cast<std::size_t>(options.common.max_streams));
+    // With one processor a second thread would only take time from the first.
+    const bool is_apart = thread_count(options.common.threads) > 1;
+    series.emplace(is_apart ? nobody : consumer, session.link_bits_per_second(),
+                   2 * static_cast<std::size_t>(options.common.max_streams));
+    if (is_apart) thread.emplace(*series, consumer);
   }
   analysis::TrackerOptions tracker;
   tracker.keep_messages = has_report;
   tracker.keep_answers = false;
-  AnalysisResult result = series ? session.run(*series, tracker) : session.run(consumer, tracker);
+  AnalysisConsumer& first = thread   ? static_cast<AnalysisConsumer&>(*thread)
+                            : series ? static_cast<AnalysisConsumer&>(*series)
+                                     : consumer;
+  AnalysisResult result = session.run(first, tracker);
+  if (thread) thread->join();
   consumer.narrow(result);
   if (result.streams_passed_over && result.streams.empty()) {
     report("nothing matches");

@@ -19,10 +19,9 @@ TimeBin& TimeBin::operator+=(const TimeBin& other) {
   return *this;
 }
 
-bool brings_new_payload(const AnalysedPacket& packet) {
+bool brings_new_payload(const analysis::PacketAnalysis& known) {
   using enum analysis::VerdictKind;
-  const auto& verdicts = packet.analysis.verdicts;
-  return std::none_of(verdicts.begin(), verdicts.end(), [](const analysis::Verdict& verdict) {
+  return std::none_of(known.verdicts.begin(), known.verdicts.end(), [](const analysis::Verdict& verdict) {
     return verdict.kind == retransmission || verdict.kind == duplicate || verdict.kind == response_repeated ||
            verdict.kind == bad_icrc;
   });
@@ -31,7 +30,7 @@ bool brings_new_payload(const AnalysedPacket& packet) {
 void count(const AnalysedPacket& packet, TimeBin& bin) {
   ++bin.packets;
   bin.bytes += packet.observation.wire_length;
-  if (brings_new_payload(packet)) bin.payload += packet.observation.payload_length;
+  if (brings_new_payload(packet.analysis)) bin.payload += packet.observation.payload_length;
 }
 
 std::uint64_t TimeBin::*counter_of(analysis::VerdictKind kind) {

@@ -29,7 +29,7 @@ struct TimeBin {
 };
 
 /// True if nobody took the payload of such a packet before, and its receiver does not drop it.
-[[nodiscard]] bool brings_new_payload(const AnalysedPacket& packet);
+[[nodiscard]] bool brings_new_payload(const analysis::PacketAnalysis& known);
 /// Counts a RoCE packet in a bin.
 void count(const AnalysedPacket& packet, TimeBin& bin);
 /// Returns the member of a bin in which verdicts of a kind count; null if they count in none.

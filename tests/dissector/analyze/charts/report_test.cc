@@ -225,6 +225,17 @@ TEST_F(Report, DrawsEachPacketOfAShortConnectionByItsPsn) {
   EXPECT_GT(again, 0U);
 }
 
+TEST_F(Report, IsTheSameFromAThreadOfItsOwn) {
+  const std::string incast = roce::test::captures_folder() + "/fabric/incast.pcapng.gz";
+  std::vector<std::string> frames;
+  for (unsigned i = 0; i < 50'000; ++i)
+    frames.push_back(send_frame(0x1000 + i % 50, i / 50 + (i % 977 == 0 ? 1 : 0), i % 4));
+  for (const std::string& file : {incast, softroce("rc-drop-random.tx.pcap"), save_frames("many.pcapng", frames)}) {
+    SCOPED_TRACE(file);
+    EXPECT_EQ(data({"--threads", "1", file}), data({"--threads", "2", file}));
+  }
+}
+
 TEST_F(Report, SaysWherePacketsOfAConnectionAreNotDrawn) {
   EXPECT_TRUE(data({softroce("rc-drop-requests.tx.pcap")})["psn"]["graphs"][0]["breaks"].empty());
   std::vector<std::string> frames;
