@@ -46,21 +46,37 @@ void FanInSurvey::Destination::add_window_to(FanInSummary& sum) const {
   if (window.bytes > sum.busiest.bytes) sum.busiest = window;
 }
 
-void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
-  const std::pair key{packet.point, packet.destination};
+const FanInSurvey::Found* FanInSurvey::find(const Observation& packet) {
+  const auto number = static_cast<std::size_t>(packet.source.octets.back() ^ (packet.destination.octets.back() << 3U));
+  Found& recent = recent_[number % kRecent];
+  if (recent.destination != nullptr && recent.source == packet.source && recent.key.first == packet.point &&
+      recent.key.second == packet.destination) {
+    return &recent;
+  }
+  const Key key{packet.point, packet.destination};
   auto found = destinations_.find(key);
+  const bool is_known = found != destinations_.end() && found->second.senders.contains(packet.source);
+  if (!is_known && pairs_ == most_pairs_) return nullptr;
+  if (!is_known) ++pairs_;
+  if (found == destinations_.end()) found = destinations_.try_emplace(key).first;
+  recent = {key, packet.source, &found->second, &found->second.senders[packet.source]};
+  return &recent;
+}
+
+void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
   if (!is_load(packet)) {
-    if (lost != 0 && found != destinations_.end()) found->second.load.lost += lost;
+    if (lost == 0) return;
+    const auto destination = destinations_.find({packet.point, packet.destination});
+    if (destination != destinations_.end()) destination->second.load.lost += lost;
     return;
   }
-  const bool is_known = found != destinations_.end() && found->second.senders.contains(packet.source);
-  if (!is_known && pairs_ == most_pairs_) {
+  const Found* const found = find(packet);
+  if (found == nullptr) {
     ++uncounted_;
     return;
   }
-  if (!is_known) ++pairs_;
-  if (found == destinations_.end()) found = destinations_.try_emplace(key).first;
-  Destination& destination = found->second;
+  Destination& destination = *found->destination;
+  Sender& sender = *found->sender;
   const Time start = window_start(packet.time, window_);
   if (destination.window_number == 0 || start != destination.window.start) {
     destination.add_window_to(destination.past);
@@ -68,7 +84,6 @@ void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
     destination.load = {.windows = 1};
     ++destination.window_number;
   }
-  Sender& sender = destination.senders[packet.source];
   if (sender.last_window != destination.window_number) {
     sender.last_window = destination.window_number;
     ++sender.load.windows;

@@ -46,24 +46,35 @@ std::uint8_t PathMarks::usual_dscp() const {
   return static_cast<std::uint8_t>(std::max_element(dscp.begin(), dscp.end()) - dscp.begin());
 }
 
-void PathSurvey::observe(const Observation& packet) {
-  if (packet.kind != PacketKind::roce || packet.icrc_bad) return;
-  const Hosts hosts{packet.point, packet.version, packet.source, packet.destination};
+const PathSurvey::Found* PathSurvey::find(const Observation& packet) {
   const Flow flow{packet.udp_source_port, packet.dest_qp};
+  Found& recent = recent_[packet.dest_qp.value() % kRecent];
+  if (recent.path != nullptr && recent.flow == flow &&
+      recent.hosts == std::tie(packet.point, packet.version, packet.source, packet.destination)) {
+    return &recent;
+  }
+  const Hosts hosts{packet.point, packet.version, packet.source, packet.destination};
   auto path = paths_.find(hosts);
   const bool is_known = path != paths_.end() && path->second.flows.contains(flow);
-  if (!is_known && flows_ == most_flows_) {
+  if (!is_known && flows_ == most_flows_) return nullptr;
+  if (!is_known) ++flows_;
+  if (path == paths_.end()) path = paths_.emplace(hosts, Path{}).first;
+  recent = {hosts, flow, &path->second, &path->second.flows[flow]};
+  return &recent;
+}
+
+void PathSurvey::observe(const Observation& packet) {
+  if (packet.kind != PacketKind::roce || packet.icrc_bad) return;
+  const Found* const found = find(packet);
+  if (found == nullptr) {
     ++uncounted_;
     return;
   }
-  if (!is_known) ++flows_;
-  if (path == paths_.end()) path = paths_.emplace(hosts, Path{}).first;
-  Count& count = path->second.flows[flow];
   const PathTraffic traffic = traffic_of(packet);
-  ++count.packets;
-  count.bytes += packet.wire_length;
-  count.has_data = count.has_data || traffic == PathTraffic::data;
-  mark(path->second.marks[static_cast<std::size_t>(traffic)], packet);
+  ++found->count->packets;
+  found->count->bytes += packet.wire_length;
+  found->count->has_data = found->count->has_data || traffic == PathTraffic::data;
+  mark(found->path->marks[static_cast<std::size_t>(traffic)], packet);
 }
 
 std::vector<PathSummary> PathSurvey::summaries() const {

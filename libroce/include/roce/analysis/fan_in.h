@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -67,6 +68,11 @@ class FanInSurvey {
   /// Windows begin at multiples of `window`, which must be positive. Counts at most `most_pairs` pairs of hosts.
   explicit FanInSurvey(Duration window = kWindow, std::size_t most_pairs = std::size_t{1} << 20U)
       : window_(window), most_pairs_(most_pairs) {}
+  FanInSurvey(const FanInSurvey&) = delete;
+  FanInSurvey& operator=(const FanInSurvey&) = delete;
+  FanInSurvey(FanInSurvey&&) = default;
+  FanInSurvey& operator=(FanInSurvey&&) = default;
+  ~FanInSurvey() = default;
 
   /// Counts a RoCE packet with payload, also one that is sent again. Left out are MADs, CNPs and packets with a wrong
   /// ICRC. `lost`: number of packets whose loss this packet shows, itself included; of a packet without payload it
@@ -92,10 +98,22 @@ class FanInSurvey {
 
     void add_window_to(FanInSummary& sum) const;
   };
+  using Key = std::pair<std::uint16_t, Gid>;
+  /// Where a pair of hosts was found.
+  struct Found {
+    Key key;
+    Gid source;
+    Destination* destination = nullptr;  ///< null: no pair yet
+    Sender* sender = nullptr;
+  };
+  static constexpr std::size_t kRecent = 64;
+
+  [[nodiscard]] const Found* find(const Observation& packet);
 
   Duration window_;
   std::size_t most_pairs_;
-  std::map<std::pair<std::uint16_t, Gid>, Destination> destinations_;
+  std::map<Key, Destination> destinations_;
+  std::array<Found, kRecent> recent_{};  ///< by the last octets of both addresses
   std::size_t pairs_ = 0;
   std::uint64_t uncounted_ = 0;
 };

@@ -67,6 +67,11 @@ class PathSurvey {
  public:
   /// Counts at most `most_flows` combinations of hosts, UDP source port and QP.
   explicit PathSurvey(std::size_t most_flows = std::size_t{1} << 20U) : most_flows_(most_flows) {}
+  PathSurvey(const PathSurvey&) = delete;
+  PathSurvey& operator=(const PathSurvey&) = delete;
+  PathSurvey(PathSurvey&&) = default;
+  PathSurvey& operator=(PathSurvey&&) = default;
+  ~PathSurvey() = default;
 
   /// Counts a RoCE packet; packets with a wrong ICRC are left out, since their headers may be damaged.
   void observe(const Observation& packet);
@@ -88,8 +93,19 @@ class PathSurvey {
     std::map<Flow, Count> flows;
     std::array<PathMarks, kPathTraffics> marks{};
   };
+  /// Where a flow was found.
+  struct Found {
+    Hosts hosts;
+    Flow flow;
+    Path* path = nullptr;  ///< null: no flow yet
+    Count* count = nullptr;
+  };
+  static constexpr std::size_t kRecent = 64;
+
+  [[nodiscard]] const Found* find(const Observation& packet);
 
   std::map<Hosts, Path> paths_;
+  std::array<Found, kRecent> recent_{};  ///< by the low bits of the QPN
   std::size_t most_flows_;
   std::size_t flows_ = 0;
   std::uint64_t uncounted_ = 0;
