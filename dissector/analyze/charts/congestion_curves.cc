@@ -56,9 +56,13 @@ void CongestionCurves::add(const analysis::Observation& seen, const analysis::Pa
   if (curves == nullptr) return;
   const std::int64_t time_ns = seen.time.time_since_epoch().count();
   if (is_cnp) {
-    (*curves)[1 - known.direction].add(time_ns, {0, 0, 1});
+    Data& sender = (*curves)[1 - known.direction];
+    sender.curve.add(time_ns, {0, 0, 1});
+    sender.fit.on_cnp(seen.time);
   } else {
-    (*curves)[known.direction].add(time_ns, {seen.wire_length, seen.is_ce() ? 1U : 0U, 0});
+    Data& sender = (*curves)[known.direction];
+    sender.curve.add(time_ns, {seen.wire_length, seen.is_ce() ? 1U : 0U, 0});
+    sender.fit.add(seen.time, seen.wire_length);
   }
 }
 
@@ -67,21 +71,33 @@ void CongestionCurves::absorb(std::uint32_t from, std::uint32_t into) {
   Curves* const curves = old == nullptr ? nullptr : streams_.find_or_make(into);
   if (curves == nullptr) return;
   for (std::size_t direction = 0; direction < 2; ++direction) {
-    CongestionCurve& curve = (*curves)[direction];
-    CongestionCurve& other = (*old)[1 - direction];
+    CongestionCurve& curve = (*curves)[direction].curve;
+    Data& earlier = (*old)[1 - direction];
     if (curve.intervals().empty()) {
-      curve = std::move(other);
+      (*curves)[direction] = std::move(earlier);
       continue;
     }
+    (*curves)[direction].fit.absorb(std::move(earlier.fit));
+    const CongestionCurve& other = earlier.curve;
     for (std::size_t i = 0; i < other.intervals().size(); ++i) {
       curve.add(other.start_ns() + static_cast<std::int64_t>(i * other.width_ns()), other.intervals()[i]);
     }
   }
 }
 
-const CongestionCurve* CongestionCurves::curve(std::uint32_t stream, std::uint8_t direction) const {
+const CongestionCurves::Data* CongestionCurves::data(std::uint32_t stream, std::uint8_t direction) const {
   const Curves* const curves = streams_.find(stream);
-  return curves == nullptr || (*curves)[direction].intervals().empty() ? nullptr : &(*curves)[direction];
+  return curves == nullptr || (*curves)[direction].curve.intervals().empty() ? nullptr : &(*curves)[direction];
+}
+
+const CongestionCurve* CongestionCurves::curve(std::uint32_t stream, std::uint8_t direction) const {
+  const Data* const found = data(stream, direction);
+  return found == nullptr ? nullptr : &found->curve;
+}
+
+const analysis::RateFit* CongestionCurves::fit(std::uint32_t stream, std::uint8_t direction) const {
+  const Data* const found = data(stream, direction);
+  return found == nullptr ? nullptr : &found->fit;
 }
 
 }  // namespace roce::analyze

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyze/charts/by_stream.h"
+#include "roce/analysis/rate_fit.h"
 #include "roce/analysis/tracker.h"
 
 namespace roce::analyze {
@@ -49,9 +50,18 @@ class CongestionCurves {
 
   /// Returns the curve of the data of a direction; null if there is none.
   [[nodiscard]] const CongestionCurve* curve(std::uint32_t stream, std::uint8_t direction) const;
+  /// Returns how the sender of the data of a direction reacted; null if it has no curve. Of a connection that was first
+  /// taken for two, it has one part.
+  [[nodiscard]] const analysis::RateFit* fit(std::uint32_t stream, std::uint8_t direction) const;
 
  private:
-  using Curves = std::array<CongestionCurve, 2>;
+  struct Data {
+    CongestionCurve curve;
+    analysis::RateFit fit;
+  };
+  using Curves = std::array<Data, 2>;
+
+  [[nodiscard]] const Data* data(std::uint32_t stream, std::uint8_t direction) const;
 
   void absorb(std::uint32_t from, std::uint32_t into);
 

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <type_traits>
+#include <vector>
 
 #include "analyze/charts/host_pairs.h"
 #include "analyze/report/json_values.h"
@@ -81,6 +85,53 @@ OrderedJson curve_json(const CongestionCurve* curve, std::int64_t start_ns) {
                      {"bytes", std::move(columns[0])},
                      {"marks", std::move(columns[1])},
                      {"cnps", std::move(columns[2])}};
+}
+
+// Of an even number of values the higher one of the two in the middle.
+template <typename Value>
+OrderedJson median_json(std::vector<Value> values) {
+  if (values.empty()) return nullptr;
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+template <typename Row, typename Value>
+OrderedJson median_json(const std::vector<Row>& rows, Value value) {
+  std::vector<std::invoke_result_t<Value, const Row&>> values;
+  std::ranges::transform(rows, std::back_inserter(values), value);
+  return median_json(std::move(values));
+}
+
+std::int64_t whole(double bits_per_second) {
+  return std::llround(bits_per_second);
+}
+
+// `fit` as `CongestedRow` of the page has it. Steps are there for what is drawn.
+OrderedJson fit_json(const analysis::RateFit* fit, bool is_drawn, std::int64_t start_ns) {
+  if (fit == nullptr || fit->cnps() == 0) return nullptr;
+  using analysis::RateCut;
+  using analysis::RateRise;
+  OrderedJson steps = OrderedJson::array();
+  const auto add_step = [&](const analysis::RateStep& step) {
+    steps.push_back({step.begin.time_since_epoch().count() - start_ns, whole(step.bits_per_second)});
+  };
+  if (is_drawn) {
+    std::ranges::for_each(fit->steps(), add_step);
+    if (const auto last = fit->last_step(); last && fit->steps().size() < analysis::RateFit::kMostSteps)
+      add_step(*last);
+  }
+  return OrderedJson{
+      {"cnps", fit->cnps()},
+      {"cnps_without_cut", fit->cnps_without_cut()},
+      {"cuts", fit->cuts().size()},
+      {"late_ns", median_json(fit->cuts(), [](const RateCut& cut) { return cut.late.count(); })},
+      {"left", median_json(fit->cuts(), [](const RateCut& cut) { return cut.left; })},
+      {"rises", fit->rises().size()},
+      {"rise_since_ns", median_json(fit->rises(), [](const RateRise& rise) { return rise.since.count(); })},
+      {"rise_bits_per_second",
+       median_json(fit->rises(), [](const RateRise& rise) { return whole(rise.bits_per_second); })},
+      {"steps", std::move(steps)}};
 }
 
 std::string host_text(const Gid& host, const Names& names) {
@@ -168,6 +219,7 @@ OrderedJson congestion_views_json(const SummaryView& view, const ReportSeries& s
     const CongestionCurve* const curve = series.congestion().curve(each.stream->stream, from);
     const bool is_drawn = curve != nullptr && drawn < kGraphs;
     row["curve"] = curve_json(is_drawn ? curve : nullptr, series.start_ns());
+    row["fit"] = fit_json(series.congestion().fit(each.stream->stream, from), is_drawn, series.start_ns());
     rows.push_back(std::move(row));
     drawn += is_drawn ? 1 : 0;
     without_curve += curve == nullptr ? 1 : 0;

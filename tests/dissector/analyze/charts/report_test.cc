@@ -316,6 +316,7 @@ TEST_F(Report, HasTheCongestionOfStreams) {
       ASSERT_FALSE(row["curve"].is_null());
       EXPECT_EQ(sum_of(row["curve"]["marks"]), row["congestion"]["marks"]);
       EXPECT_EQ(sum_of(row["curve"]["cnps"]), row["congestion"]["cnps"]);
+      EXPECT_EQ(row["fit"].is_null() ? json(0) : row["fit"]["cnps"], row["congestion"]["cnps"]);
     }
   }
 }

@@ -5,7 +5,7 @@ import { colourOf, pixelRatio } from "./chart.ts";
 import { button, element, isOnScreen } from "./dom.ts";
 import * as format from "./format.ts";
 import { IntervalFrame, type Interval } from "./interval_frame.ts";
-import type { CongestedRow, CongestionCurve, Report } from "./types.ts";
+import type { CongestedRow, CongestionCurve, RateFit, Report } from "./types.ts";
 import type { Range, View } from "./view.ts";
 
 const kHeight = 190;
@@ -23,6 +23,29 @@ export function rates(curve: CongestionCurve | null, { begin, end }: Range): Rat
   return curve.bytes
     .map((bytes, i) => ({ begin: curve.start_ns + i * curve.width_ns, end: curve.start_ns + (i + 1) * curve.width_ns, rate: (bytes * 8e9) / curve.width_ns, marks: curve.marks[i] ?? 0, cnps: curve.cnps[i] ?? 0 }))
     .filter((each) => (each.rate !== 0 || each.marks !== 0 || each.cnps !== 0) && each.end > begin && each.begin < end);
+}
+
+/** A rate that held for a while. */
+export interface Step extends Interval {
+  rate: number; // bits per second; 0: nothing was sent
+}
+
+/** The steps of a fitted rate in a part of the time; the last one holds until the end of the curve. */
+export function steps(fit: RateFit | null, curve: CongestionCurve | null, { begin, end }: Range): Step[] {
+  if (fit === null || curve === null) return [];
+  const last = curve.start_ns + curve.bytes.length * curve.width_ns;
+  return fit.steps.map(([from, rate], i) => ({ begin: from, end: fit.steps[i + 1]?.[0] ?? Math.max(last, from), rate })).filter((each) => each.end > begin && each.begin < end);
+}
+
+/** The sentence about how a sender reacted; empty if that is not known. */
+export function reactionText(fit: RateFit | null): string {
+  if (fit === null) return "";
+  const parts = [];
+  if (fit.late_ns !== null && fit.left !== null) parts.push(`${format.duration(fit.late_ns)} after a CNP the sender is at ${format.percent(fit.left)} of its rate (median of ${format.counted(fit.cuts, "cut", "cuts")})`);
+  if (fit.cnps_without_cut !== 0) parts.push(`${format.counted(fit.cnps_without_cut, "CNP", "CNPs")} did not make it slower`);
+  if (fit.rise_since_ns !== null && fit.rise_bits_per_second !== null) parts.push(`without one it sends ${format.bitRate(fit.rise_bits_per_second)} more every ${format.duration(fit.rise_since_ns)} (median of ${format.counted(fit.rises, "rise", "rises")})`);
+  const text = parts.join("; ");
+  return text === "" ? "" : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function nameOf(row: CongestedRow): string {
@@ -47,6 +70,7 @@ export class CongestionView {
   readonly root: HTMLElement;
   private readonly chooser = element("select", { "aria-label": "Data" });
   private readonly frame: IntervalFrame<RateColumn>;
+  private readonly reacted = element("p", { class: "hint" });
   private readonly drawn: CongestedRow[];
 
   constructor(
@@ -59,7 +83,7 @@ export class CongestionView {
       kind: "congested",
       height: kHeight,
       y: { values: (_, splits) => splits.map((at) => format.bitRate(at)) },
-      range: (highest) => [0, Math.max(1, (highest ?? 0) * 1.3)],
+      range: (highest) => [0, Math.max(1, (highest ?? 0) * 1.3, ...this.steps().map((step) => step.rate * 1.1))],
       intervals: () => this.rates(),
       highest: (each) => each.rate,
       paint: (chart, shown) => this.paint(chart, shown),
@@ -76,13 +100,14 @@ export class CongestionView {
       "section",
       { class: "plot", "data-series": "congestion" },
       element("div", { class: "toolbar" }, this.chooser, this.frame.readout),
-      element("div", { class: "legend" }, key("--goodput", "rate of the data", "solid"), key("--ce", "CE ▲", "solid"), key("--cnp", "CNP ▼", "solid")),
+      element("div", { class: "legend" }, key("--goodput", "rate of the data", "solid"), key("--ink", "its steps, fitted", "solid"), key("--ce", "CE ▲", "solid"), key("--cnp", "CNP ▼", "solid")),
       this.frame.picture,
+      this.reacted,
       this.frame.data,
     );
     const left = report.congestion.left_out === 0 ? null : element("p", { class: "hint" }, `${format.count(report.congestion.left_out)} more are left out: roce-analyze streams lists them.`);
     const undrawn = undrawnText(report.congestion);
-    this.root = element("div", { class: "congestion" }, this.drawn.length === 0 ? null : plot, undrawn === "" ? null : element("p", { class: "hint" }, undrawn), element("div", { class: "wide" }, this.table()), left);
+    this.root = element("div", { class: "congestion" }, this.drawn.length === 0 ? null : plot, undrawn === "" ? null : element("p", { class: "hint" }, undrawn), element("div", { class: "wide" }, this.table()), left, this.reactions());
     this.chooser.addEventListener("change", () => {
       view.keep("congested", this.chooser.value);
       this.update();
@@ -111,7 +136,13 @@ export class CongestionView {
   private rates(): RateColumn[] {
     const { row } = this;
     if (row !== undefined) this.chooser.value = keyOf(row);
+    this.reacted.textContent = reactionText(row?.fit ?? null);
     return rates(row?.curve ?? null, this.view.range);
+  }
+
+  private steps(): Step[] {
+    const { row } = this;
+    return steps(row?.fit ?? null, row?.curve ?? null, this.view.range);
   }
 
   private sentence(shown: RateColumn[]): string {
@@ -119,7 +150,7 @@ export class CongestionView {
     const { row } = this;
     const sum = (what: "marks" | "cnps") => shown.reduce((all, each) => all + each[what], 0);
     const most = shown.reduce((highest, each) => Math.max(highest, each.rate), 0);
-    return `Congestion of ${row === undefined ? "nothing" : nameOf(row)}, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${format.counted(sum("marks"), "packet marked", "packets marked")}, ${format.counted(sum("cnps"), "CNP", "CNPs")}, at most ${format.bitRate(most)}.`;
+    return `Congestion of ${row === undefined ? "nothing" : nameOf(row)}, ${format.seconds(begin / 1e9)} to ${format.seconds(end / 1e9)} s: ${format.counted(sum("marks"), "packet marked", "packets marked")}, ${format.counted(sum("cnps"), "CNP", "CNPs")}, at most ${format.bitRate(most)}. ${reactionText(row?.fit ?? null)}`.trimEnd();
   }
 
   private paint(chart: uPlot, shown: RateColumn[]): void {
@@ -145,6 +176,15 @@ export class CongestionView {
       ctx.lineTo(at, y - way * 2 * kSign * ratio);
       ctx.fill();
     };
+    ctx.strokeStyle = colourOf("--ink");
+    ctx.lineWidth = 1.5 * ratio;
+    ctx.beginPath();
+    for (const each of this.steps()) {
+      const y = Math.round(chart.valToPos(each.rate, "y", true));
+      ctx.moveTo(x(each.begin), y);
+      ctx.lineTo(x(each.end), y);
+    }
+    ctx.stroke();
     const colours = { marks: colourOf("--ce"), cnps: colourOf("--cnp") };
     for (const each of shown) {
       const at = (x(each.begin) + x(each.end)) / 2;
@@ -157,10 +197,9 @@ export class CongestionView {
 
   private table(): HTMLElement {
     const head = ["data", "CE", "CNP", "without a mark", "CE since", "CE to CNP p50", "max", "CNP spacing min", "p50", "CNPs measured", "slowed", "before CNP", "after"];
-    const body = element("tbody");
-    for (const row of this.report.congestion.rows) {
+    return this.figures(head, this.report.congestion.rows, (row) => {
       const { congestion: each } = row;
-      const numbers: [number | undefined, (value: number) => string][] = [
+      return [
         [each.marks, format.count],
         [each.cnps, format.count],
         [each.cnps_without_mark, format.count],
@@ -174,8 +213,33 @@ export class CongestionView {
         [each.reaction["bits_per_second_before"], format.bitRate],
         [each.reaction["bits_per_second_after"], format.bitRate],
       ];
+    });
+  }
+
+  private reactions(): HTMLElement | null {
+    const rows = this.report.congestion.rows.filter((row) => row.fit !== null);
+    if (rows.length === 0) return null;
+    const head = ["reaction of the sender of", "CNP", "without a cut", "cuts", "CNP to cut p50", "rate left p50", "rises", "every p50", "by p50"];
+    const table = this.figures(head, rows, ({ fit }) => [
+      [fit?.cnps, format.count],
+      [fit?.cnps_without_cut, format.count],
+      [fit?.cuts, format.count],
+      [fit?.late_ns, format.duration],
+      [fit?.left, format.percent],
+      [fit?.rises, format.count],
+      [fit?.rise_since_ns, format.duration],
+      [fit?.rise_bits_per_second, format.bitRate],
+    ]);
+    const hint = "Fitted to the times of its packets: steps of 16 packets or more, and changes of 6 % or more. Cuts are told apart best in a capture near the sender.";
+    return element("div", {}, element("div", { class: "wide" }, table), element("p", { class: "hint" }, hint));
+  }
+
+  private figures(head: string[], rows: CongestedRow[], numbers: (row: CongestedRow) => [number | null | undefined, (value: number) => string][]): HTMLElement {
+    const body = element("tbody");
+    for (const row of rows) {
       const show = this.drawn.includes(row) ? button(nameOf(row), () => this.view.change("congested", keyOf(row)), { class: "link" }) : nameOf(row);
-      body.append(element("tr", {}, element("td", {}, show), ...numbers.map(([value, text]) => element("td", { class: "number", "data-exact": value }, value === undefined ? "–" : text(value)))));
+      const cells = numbers(row).map(([value, text]) => element("td", { class: "number", "data-exact": value ?? undefined }, value === undefined || value === null ? "–" : text(value)));
+      body.append(element("tr", {}, element("td", {}, show), ...cells));
     }
     return element("table", { class: "figures" }, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 0 ? "" : "number" }, text)))), body);
   }

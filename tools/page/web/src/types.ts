@@ -161,6 +161,19 @@ export interface CongestionCurve {
   cnps: number[];
 }
 
+/** How a sender reacted to CNPs; medians, null where there are none. */
+export interface RateFit {
+  cnps: number;
+  cnps_without_cut: number;
+  cuts: number;
+  late_ns: number | null; // from a CNP to the first packet of the lower rate
+  left: number | null; // of the rate before
+  rises: number; // without a CNP in between
+  rise_since_ns: number | null;
+  rise_bits_per_second: number | null;
+  steps: [number, number][]; // begin since the start of the axis, bits per second; of those that are drawn
+}
+
 export interface CongestedRow {
   stream: number;
   hosts: [string, string]; // sender and receiver of the data
@@ -175,6 +188,7 @@ export interface CongestedRow {
     reaction: Record<string, number>;
   };
   curve: CongestionCurve | null;
+  fit: RateFit | null; // without a CNP there is none
 }
 
 /** Times by their shares, one curve for each kind. */

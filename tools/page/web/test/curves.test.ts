@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rates, undrawnText } from "../src/congestion.ts";
+import { rates, reactionText, steps, undrawnText } from "../src/congestion.ts";
 import { packetsOfMessage, storyText } from "../src/slowest.ts";
-import type { CongestedRow, Series, SlowMessage, Timeline } from "../src/types.ts";
+import type { CongestedRow, RateFit, Series, SlowMessage, Timeline } from "../src/types.ts";
 import { intervals } from "../src/under_way.ts";
 import { edges, kWaits, sums, WaitColumns } from "../src/waits.ts";
 
@@ -75,6 +75,42 @@ test("the story of a message is told of its own packets and of all answers", () 
   const { packets, isOwn } = packetsOfMessage(slow, kinds);
   assert.deepEqual(packets.filter(isOwn).map((packet) => packet.frame), [1, 2, 4, 5, 6]);
   assert.equal(storyText(slow, kinds), "WRITE of 2.00 KiB, 2 packets, 77.9 ms. Drawn: 2 sent, 1 sent again, 1 acknowledged, 1 NAK.");
+});
+
+const kFit: RateFit = {
+  cnps: 9,
+  cnps_without_cut: 2,
+  cuts: 7,
+  late_ns: 218,
+  left: 0.5116,
+  rises: 1,
+  rise_since_ns: 55_390,
+  rise_bits_per_second: 2_066_338_590,
+  steps: [
+    [1000, 20e9],
+    [3000, 10e9],
+    [4000, 0],
+  ],
+};
+
+test("a fitted rate holds until the next, and the last one until the end of the curve", () => {
+  const curve = { start_ns: 500, width_ns: 1000, bytes: [1, 1, 1, 1, 1], marks: [], cnps: [] };
+  assert.deepEqual(steps(kFit, curve, { begin: 0, end: 1e9 }), [
+    { begin: 1000, end: 3000, rate: 20e9 },
+    { begin: 3000, end: 4000, rate: 10e9 },
+    { begin: 4000, end: 5500, rate: 0 },
+  ]);
+  assert.deepEqual(steps(kFit, curve, { begin: 3000, end: 4000 }), [{ begin: 3000, end: 4000, rate: 10e9 }]);
+  assert.deepEqual(steps(null, curve, { begin: 0, end: 1e9 }), []);
+});
+
+test("the reaction to CNPs is told in a sentence", () => {
+  assert.equal(reactionText(null), "");
+  assert.equal(
+    reactionText(kFit),
+    "218 ns after a CNP the sender is at 51.2 % of its rate (median of 7 cuts); 2 CNPs did not make it slower; without one it sends 2.07 Gbit/s more every 55.4 us (median of 1 rise).",
+  );
+  assert.equal(reactionText({ ...kFit, cuts: 0, late_ns: null, left: null, cnps_without_cut: 0, rises: 0, rise_since_ns: null }), "");
 });
 
 test("the page says how much congestion it does not draw", () => {
