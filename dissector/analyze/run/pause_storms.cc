@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "analyze/run/run_time.h"
@@ -22,6 +23,8 @@ using analysis::Severity;
 
 /// The detection time of switches' watchdogs (SONiC's default).
 constexpr Duration kStorm = std::chrono::milliseconds{200};
+/// As the longest stall of a connection that is named.
+constexpr Duration kLong = std::chrono::milliseconds{1};
 constexpr std::size_t kMost = 3;
 
 struct Storm {
@@ -29,6 +32,8 @@ struct Storm {
   std::size_t priority = 0;
   bool is_sure = false;  ///< whatever the speed of the link is
   PauseRun run{};
+
+  [[nodiscard]] bool is_storm() const { return run.length >= kStorm; }
 };
 
 std::string station_text(const PauseSummary& station) {
@@ -42,16 +47,22 @@ Statement statement_of(const AnalysisResult& result, const Storm& storm) {
   const std::string what = is_all ? "all priorities (PAUSE)" : fmt::format("priority {} (PFC)", storm.priority);
   const std::string at =
       result.points.size() > 1 ? fmt::format("at {}: ", result.points[storm.station->point].name) : std::string{};
+  const char* const kind = is_all ? "PAUSE" : "PFC";
+  const std::string name = !storm.is_storm() ? fmt::format("long {} pause", kind)
+                           : storm.is_sure   ? fmt::format("{} storm", kind)
+                                             : fmt::format("{} storm, if the link has 10 Gbit/s", kind);
+  const char* const advice = !storm.is_storm()
+                                 ? "it could not take what came for it; see who sent to it then, and what "
+                                   "kept it from taking more"
+                             : storm.is_sure ? "no congestion lasts so long; look at this station, its receive path "
+                                               "and its firmware, and at the watchdog of its switch"
+                                             : "on a faster link it may have been shorter; give --link-speed";
   Statement statement{
-      storm.is_sure ? Severity::error : Severity::warning,
-      fmt::format("{}{} storm{}: {} stopped {} for {} without a break, from {} on ({}): {}", at,
-                  is_all ? "PAUSE" : "PFC", storm.is_sure ? "" : ", if the link has 10 Gbit/s",
+      storm.is_storm() && storm.is_sure ? Severity::error : Severity::warning,
+      fmt::format("{}{}: {} stopped {} for {} without a break, from {} on ({}): {}", at, name,
                   station_text(*storm.station), what, text::duration_text(storm.run.length.count()),
-                  run_seconds(result, storm.run.begin), text::counted(storm.run.frames, "XOFF", "XOFFs"),
-                  storm.is_sure ? "no congestion lasts so long; look at this station, its receive path and its "
-                                  "firmware, and at the watchdog of its switch"
-                                : "on a faster link it may have been shorter; give --link-speed"),
-      "pfc_storm",
+                  run_seconds(result, storm.run.begin), text::counted(storm.run.frames, "XOFF", "XOFFs"), advice),
+      storm.is_storm() ? "pfc_storm" : "long_pause",
       {}};
   statement.facts = {{"station", to_string(storm.station->source)},
                      {"priority", is_all ? std::string{"all"} : fmt::format("{}", storm.priority)},
@@ -73,20 +84,28 @@ Statement statement_of(const AnalysisResult& result, const Storm& storm) {
 
 PauseStorms find_storms(const AnalysisResult& result) {
   std::vector<Storm> storms;
+  std::optional<Storm> longest;
   PauseStorms found;
   for (const PauseSummary& station : result.pauses) {
     for (std::size_t priority = 0; priority < station.counts.size(); ++priority) {
       const PauseCounts& counts = station.counts[priority];
-      if (counts.longest_run.length < kStorm) continue;
       const bool is_sure = counts.sure_run.length >= kStorm;
-      storms.push_back({&station, priority, is_sure, is_sure ? counts.sure_run : counts.longest_run});
-      found.points.insert(station.point);
+      if (is_sure || counts.longest_run.length >= kStorm) {
+        storms.push_back({&station, priority, is_sure, is_sure ? counts.sure_run : counts.longest_run});
+        found.points.insert(station.point);
+      } else if (counts.sure_run.length >= kLong && (!longest || counts.sure_run.length > longest->run.length)) {
+        longest = Storm{&station, priority, true, counts.sure_run};
+      }
     }
   }
   std::ranges::stable_sort(storms, std::ranges::greater{}, [](const Storm& storm) {
     return std::pair{storm.is_sure, storm.run.length};
   });
   storms.resize(std::min(storms.size(), kMost));
+  if (storms.empty() && longest) {
+    storms.push_back(*longest);
+    found.points.insert(longest->station->point);
+  }
   for (const Storm& storm : storms) found.statements.push_back(statement_of(result, storm));
   return found;
 }

@@ -272,8 +272,13 @@ void add_pauses(const AnalysisResult& result, std::vector<Statement>& statements
                            [](const analysis::PauseCounts& counts) { return counts.xoff != 0; });
       }));
   if (stations == 0) return;
+  const bool is_known = std::ranges::any_of(result.pauses, [](const analysis::PauseSummary& pause) {
+    return std::ranges::any_of(pause.counts,
+                               [](const analysis::PauseCounts& counts) { return counts.paused.has_value(); });
+  });
   statements.push_back(
-      {Severity::note, fmt::format("flow control: {} asked for silence", counted(stations, "station", "stations"))});
+      {Severity::note, fmt::format("flow control: {} asked for silence{}", counted(stations, "station", "stations"),
+                                   is_known ? "" : "; --link-speed says for how long")});
 }
 
 void add_sample(const CaptureSample& sample, std::vector<Statement>& statements) {

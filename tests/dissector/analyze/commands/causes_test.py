@@ -253,6 +253,19 @@ class Storms(Causes):
         self.assertEqual([each["text"] for each in summary["statements"] if "nothing wrong" in each["text"]],
                          ["nothing wrong seen at other"])
 
+    def test_a_long_pause_is_named_where_no_storm_is(self):
+        frames = self.xoffs(5 * MS, gap=40_000) + conversation(self.a, self.b)
+        facts, text = self.first(frames, "long_pause", "--link-speed", "100G")
+        self.assertEqual((facts["station"], facts["priority"], facts["xoffs"], facts["first_frame"]), ("02:00:00:00:00:0f", "3", 125, 1))
+        self.assertAlmostEqual(facts["duration_ns"], 5 * MS, delta=MS)
+        self.assertIn("long PFC pause: 02:00:00:00:00:0f stopped priority 3 (PFC) for 4.96 ms without a break", text)
+        summary = self.summary(frames, "--link-speed", "100G")
+        self.assertFalse([each for each in summary["statements"] if "nothing wrong" in each["text"]])
+        # Without the speed it is one as well: on a link of any speed each XOFF lasts until the next.
+        self.assertEqual(len(self.causes(self.summary(frames), "long_pause")), 1)
+        self.assert_silent(self.xoffs(5 * MS, gap=40_000, xon=20) + conversation(self.a, self.b), "long_pause")
+        self.assertEqual(self.causes(self.summary(self.xoffs(400 * MS, gap=40_000) + frames), "long_pause"), [])
+
     def test_shorter_pauses_are_none(self):
         self.assert_silent(self.xoffs(190 * MS) + self.losses(), "pfc_storm")
         self.assert_silent(self.xoffs(400 * MS, xon=20) + self.losses(), "pfc_storm")
