@@ -84,6 +84,19 @@ TEST(FanIn, TellsDestinationsAndPointsApart) {
   EXPECT_THAT(survey({data(1, 5), elsewhere, back}), SizeIs(3));
 }
 
+TEST(FanIn, TellsApartWhatHasTheSameLastOctets) {
+  Observation other_sender = data(1, 20);
+  other_sender.source = Gid::from_ipv4({{192, 0, 3, 1}});
+  Observation other_destination = data(1, 30);
+  other_destination.destination = Gid::from_ipv4({{192, 0, 3, 9}});
+  Observation other_point = data(1, 40);
+  other_point.point = 1;
+  const auto hosts = survey({data(1, 10), other_sender, other_destination, other_point, data(1, 50)});
+  ASSERT_THAT(hosts, SizeIs(3));
+  EXPECT_THAT(hosts[0].senders, SizeIs(2));
+  EXPECT_EQ(hosts[0].all().bytes, 3000U);
+}
+
 TEST(FanIn, LeavesOutWhatIsNoData) {
   Observation answer = data(1, 10);
   answer.opcode = Opcode::rc_acknowledge;

@@ -93,6 +93,17 @@ TEST_F(PauseTest, OverlappingPausesCountOnce) {
   EXPECT_EQ(found.ended, 1U);
 }
 
+TEST_F(PauseTest, ARunOfPausesReachesUpToItsXon) {
+  pfc(0, 3, 1000);
+  pfc(4, 3, 1000);
+  pfc(7, 3, 0);
+  pfc(8, 3, 1000);
+  for (const PauseRun& run : {counts(3).longest_run, counts(3).sure_run}) {
+    EXPECT_EQ(run.length, microseconds{7});
+    EXPECT_EQ(run.frames, 2U);
+  }
+}
+
 TEST_F(PauseTest, APauseEndsByItself) {
   pfc(0, 3, 1000);
   pfc(100, 3, 1000);

@@ -85,6 +85,22 @@ TEST(RateFit, MeasuresCutsAndRises) {
   EXPECT_EQ(sender.fit.cnps_without_cut(), 0U);
 }
 
+TEST(RateFit, TakesTheCnpBeforeACutForItsCause) {
+  Sender sender;
+  sender.rate(10);
+  sender.send_for(100);
+  sender.cnp();
+  const Time cause = sender.now();
+  sender.send_for(2);
+  sender.rate(5);
+  // The cut is not clear yet when the next one comes.
+  sender.send_for(10);
+  sender.cnp();
+  sender.send_for(100);
+  ASSERT_THAT(sender.fit.cuts(), SizeIs(1));
+  EXPECT_EQ(sender.fit.cuts()[0].cnp, cause);
+}
+
 TEST(RateFit, CountsCnpsThatChangeNothing) {
   Sender sender;
   sender.rate(10);

@@ -390,6 +390,16 @@ TEST_F(Report, ShowsHowFlowsSpreadAndWhoSendsAtOnce) {
       EXPECT_EQ(shown["at_once_frame"], told["fullest"]["frame"]);
       EXPECT_DOUBLE_EQ(shown["busiest_bps"], told["busiest"]["bits_per_second"]);
       EXPECT_EQ(shown["busiest_frame"], told["busiest"]["frame"]);
+      const auto from = [&](unsigned least, const char* what) {
+        std::uint64_t sum = 0;
+        for (const json& level : told["by_senders_at_once"])
+          if (level["senders"] >= least) sum += level[what].get<std::uint64_t>();
+        return sum;
+      };
+      const auto all = static_cast<double>(from(1, "bytes"));
+      EXPECT_DOUBLE_EQ(shown["of_2_or_more"], static_cast<double>(from(2, "bytes")) / all);
+      EXPECT_DOUBLE_EQ(shown["of_4_or_more"], static_cast<double>(from(4, "bytes")) / all);
+      EXPECT_EQ(shown["marked_of_2_or_more"], from(2, "marked"));
     }
   }
 }
