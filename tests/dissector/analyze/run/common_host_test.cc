@@ -61,9 +61,10 @@ TEST(CommonHost, IsNoneOfConnectionsThatWereRefused) {
 }
 
 TEST(CommonHost, IsNoneWhereTheCaptureMayLackTheAnswers) {
-  EXPECT_THAT(common_host_text(std::vector{dead(1, 9, 1, ConnectionEnd::died_or_unseen),
-                                           dead(2, 9, 1, ConnectionEnd::died_or_unseen)}, {}),
-              Eq(std::nullopt));
+  EXPECT_THAT(
+      common_host_text(
+          std::vector{dead(1, 9, 1, ConnectionEnd::died_or_unseen), dead(2, 9, 1, ConnectionEnd::died_or_unseen)}, {}),
+      Eq(std::nullopt));
 }
 
 }  // namespace
