@@ -68,6 +68,62 @@ TEST(FanIn, PutsWhatIsMarkedAndLostBesideTheNumberOfSenders) {
   EXPECT_EQ(hosts[0].from(3), FanInLoad{});
 }
 
+TEST(FanIn, PutsALossThatComesToLightLaterIntoItsWindow) {
+  constexpr std::size_t kRemembered = 4096;
+  FanInSurvey survey{FanInSurvey::kWindow, 10, kRemembered};
+  survey.observe(data(1, 10));
+  survey.observe(data(2, 20));
+  survey.observe(data(1, 110));
+  survey.lose({.frame = 20}, 3);
+  survey.lose({.frame = 110}, 1);
+  // Neither a packet that nobody has seen, nor one whose place another one has taken.
+  survey.lose({.frame = 30}, 7);
+  survey.observe(data(1, 10 + kRemembered));
+  survey.lose({.frame = 10}, 5);
+  const auto hosts = survey.summaries();
+  ASSERT_THAT(hosts, SizeIs(1));
+  EXPECT_EQ(hosts[0].from(2), (FanInLoad{.windows = 1, .bytes = 2000, .lost = 3}));
+  EXPECT_EQ(hosts[0].all().lost, 4U);
+  EXPECT_THAT(hosts[0].senders, ElementsAre(FanInSender{host(1), {.windows = 3, .bytes = 3000, .lost = 1}},
+                                            FanInSender{host(2), {.windows = 1, .bytes = 1000, .lost = 3}}));
+  EXPECT_EQ(survey.unplaced_losses(), 12U);
+}
+
+TEST(FanIn, PlacesALossThatAnAnswerShows) {
+  FanInSurvey survey{FanInSurvey::kWindow, 10, 4096};
+  const auto answer = [](std::int64_t at_us) {
+    Observation seen = data(1, at_us);
+    seen.opcode = Opcode::rc_acknowledge;
+    seen.payload_length = 0;
+    return seen;
+  };
+  // No data has come to that host yet, and none comes to the second one, whose address ends like that of the first.
+  survey.observe(answer(10));
+  Observation elsewhere = answer(15);
+  elsewhere.destination = Gid::from_ipv4({{192, 0, 3, 9}});
+  survey.observe(data(2, 20));
+  survey.observe(answer(30));
+  survey.observe(elsewhere);
+  survey.observe(data(2, 110));
+  survey.lose({.frame = 10}, 1);
+  survey.lose({.frame = 15}, 1);
+  survey.lose({.frame = 30}, 2);
+  ASSERT_THAT(survey.summaries(), SizeIs(1));
+  EXPECT_EQ(survey.summaries()[0].levels[0].lost, 2U);
+  EXPECT_EQ(survey.unplaced_losses(), 2U);
+}
+
+TEST(FanIn, PlacesNoLossInAWindowOfLongAgo) {
+  FanInSurvey survey{FanInSurvey::kWindow, 10, std::size_t{1} << 20U};
+  survey.observe(data(1, 10));
+  for (int window = 1; window < 1024; ++window) survey.observe(data(1, 10 + window * 100));
+  survey.lose({.frame = 10}, 1);
+  survey.observe(data(1, 10 + 1024 * 100));
+  survey.lose({.frame = 10}, 1);
+  EXPECT_EQ(survey.summaries()[0].all().lost, 1U);
+  EXPECT_EQ(survey.unplaced_losses(), 1U);
+}
+
 TEST(FanIn, FindsTheBusiestWindow) {
   const auto hosts = survey({data(1, 10), data(2, 20), data(1, 110), data(1, 120), data(1, 130), data(1, 210)});
   ASSERT_THAT(hosts, SizeIs(1));

@@ -100,7 +100,7 @@ class Writer {
   }
   /// Writes a file of another name in the folder of `path`, and returns that.
   [[nodiscard]] fs::path write_beside(const fs::path& path, const std::string& text) {
-    const fs::path made = beside(path);
+    fs::path made = beside(path);
     std::ofstream out{made, std::ios::binary};
     out << text;
     out.close();

@@ -6,12 +6,17 @@
 #include <array>
 
 #include "analyze/report/time_bins.h"
+#include "analyze/run/incast_statements.h"
 
 namespace roce::analyze {
 
 namespace {
 
 using page::Measure;
+
+// For the hosts that data goes to: pairs that are counted, and frames whose loss may come to light later.
+constexpr std::size_t kHostPairs = std::size_t{1} << 20U;
+constexpr std::size_t kRemembered = std::size_t{1} << 16U;
 
 constexpr std::array<page::SeriesInfo, kAllSeries> kSeries{
     {{"goodput", Measure::rate},      {"resent", Measure::count},
@@ -45,9 +50,11 @@ std::span<const page::SeriesInfo> report_series() {
 
 ReportSeries::ReportSeries(AnalysisConsumer& next, std::uint64_t link_bits_per_second, std::size_t most_requesters)
     : next_(next),
+      link_bits_per_second_(link_bits_per_second),
       pyramid_(page::measures_of(kSeries)),
       pauses_(link_bits_per_second),
-      waits_(link_bits_per_second, most_requesters, this) {}
+      waits_(link_bits_per_second, most_requesters, this),
+      fan_in_(analysis::FanInSurvey::kWindow, kHostPairs, kRemembered) {}
 
 void ReportSeries::follow(const analysis::Observation& seen, const analysis::PacketAnalysis& known,
                           std::optional<std::int64_t> start_ns) {
@@ -89,6 +96,7 @@ void ReportSeries::follow(const analysis::Verdict& verdict) {
   if (counter != nullptr && weight != 0) add(series->id, verdict.time, weight);
   psns_.add(verdict);
   // Requests that nobody answers are in no queue any more.
+  if (const std::uint32_t lost = packets_lost_by(verdict); lost != 0) fan_in_.lose(verdict.packet, lost);
   if (verdict.kind == analysis::VerdictKind::no_answer || verdict.kind == analysis::VerdictKind::never_ready) {
     waits_.give_up(verdict.stream, verdict.direction, Time{Duration{latest_ns_}});
   }

@@ -72,8 +72,9 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
   [[nodiscard]] const UnderWayCurves& under_way() const { return under_way_; }
   [[nodiscard]] const analysis::WaitSurvey& waits() const { return waits_; }
   [[nodiscard]] const analysis::PathSurvey& paths() const { return paths_; }
-  /// It does not know what was lost.
+  /// It knows of losses that come to light within 65,536 frames.
   [[nodiscard]] const analysis::FanInSurvey& fan_in() const { return fan_in_; }
+  [[nodiscard]] std::uint64_t link_bits_per_second() const { return link_bits_per_second_; }  ///< 0 unknown
   /// Returns the latencies of completed messages, by type.
   [[nodiscard]] const std::array<analysis::Histogram, analysis::kMessageTypes>& latencies() const { return latencies_; }
 
@@ -86,6 +87,7 @@ class ReportSeries final : public AnalysisConsumer, private analysis::WaitTaker 
   void take(const analysis::UnderWay& under_way) override;
 
   AnalysisConsumer& next_;
+  std::uint64_t link_bits_per_second_;
   std::int64_t latest_ns_ = std::numeric_limits<std::int64_t>::min();
   page::Pyramid pyramid_;
   PauseSpans pauses_;

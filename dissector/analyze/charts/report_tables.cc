@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyze/report/json_values.h"
+#include "analyze/run/incast_statements.h"
 #include "analyze/run/path_statements.h"
 #include "analyze/run/stream_figures.h"
 
@@ -112,11 +113,11 @@ OrderedJson paths_table(const SummaryView& view, std::vector<PathSummary> paths)
   return table;
 }
 
-OrderedJson incast_table(const SummaryView& view, std::vector<FanInSummary> hosts) {
+OrderedJson incast_table(const SummaryView& view, std::vector<FanInSummary> hosts, std::uint64_t link_bits_per_second) {
   OrderedJson table =
       table_of("incast", "Many to one",
-               "A host sends \"at once\" with another one if data of both comes within the same 100 us. "
-               "roce-analyze incast also says what was lost while several sent.",
+               "A host sends \"at once\" with another one if data of both comes within the same 100 us. Lost are "
+               "the packets whose loss came to light within 65,536 frames.",
                {{"point", "text"},
                 {"to", "text"},
                 {"bytes", "bytes"},
@@ -128,8 +129,15 @@ OrderedJson incast_table(const SummaryView& view, std::vector<FanInSummary> host
                 {"busiest_bps", "bps"},
                 {"busiest_frame", "count"},
                 {"marked", "count"},
-                {"marked_of_2_or_more", "count"}});
+                {"marked_of_2_or_more", "count"},
+                {"lost", "bad"},
+                {"lost_of_2_or_more", "bad"}});
   const SeenPoints points{view.result.points};
+  for (const Statement& statement :
+       statements_about_incast(hosts, {analysis::FanInSurvey::kWindow, link_bits_per_second},
+                               [&](const Gid& host) { return view.names.text(host); })) {
+    table["statements"].push_back({{"severity", severity_text(statement.severity)}, {"text", statement.text}});
+  }
   const auto frame_of = [&](const FanInWindow& window) {
     return find_frame(view.result.files, window.first.frame).number;
   };
@@ -141,7 +149,7 @@ OrderedJson incast_table(const SummaryView& view, std::vector<FanInSummary> host
                              host.senders.size(), host.fullest.senders, frame_of(host.fullest),
                              share(many.bytes, all.bytes), share(host.from(4).bytes, all.bytes),
                              bits_per_second(host.busiest.bytes, analysis::FanInSurvey::kWindow),
-                             frame_of(host.busiest), all.marked, many.marked});
+                             frame_of(host.busiest), all.marked, many.marked, all.lost, many.lost});
   }
   return table;
 }
@@ -151,7 +159,8 @@ OrderedJson incast_table(const SummaryView& view, std::vector<FanInSummary> host
 OrderedJson tables_json(const SummaryView& view, const ReportSeries& series) {
   OrderedJson tables = OrderedJson::array();
   for (OrderedJson& table :
-       std::array{paths_table(view, series.paths().summaries()), incast_table(view, series.fan_in().summaries())}) {
+       std::array{paths_table(view, series.paths().summaries()),
+                  incast_table(view, series.fan_in().summaries(), series.link_bits_per_second())}) {
     if (!table["rows"].empty()) tables.push_back(std::move(table));
   }
   return tables;

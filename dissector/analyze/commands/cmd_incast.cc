@@ -24,7 +24,6 @@ using analysis::FanInLoad;
 using analysis::FanInSender;
 using analysis::FanInSummary;
 using analysis::FanInWindow;
-using analysis::VerdictKind;
 
 constexpr std::string_view kExamples = R"(Examples:
   roce-analyze incast trace.pcap
@@ -42,26 +41,11 @@ struct IncastOptions {
   std::string window;
 };
 
-/// Returns how many packets a verdict reports to be lost, or missing without an explanation.
-std::uint32_t lost_by(const analysis::Verdict& verdict) {
-  switch (verdict.kind) {
-    // Perhaps it was the answer, which goes to another host.
-    case VerdictKind::lost_beyond:
-      return 0;
-    case VerdictKind::unexplained:
-      return verdict.psn_count;
-    case VerdictKind::response_not_in_time:
-      return 1;
-    default:
-      return verdict.lost_packets;
-  }
-}
-
 /// Learns which packets were lost, or show that others were.
 class LossConsumer final : public AnalysisConsumer {
  public:
   void on_verdict(const analysis::Verdict& verdict) override {
-    const std::uint32_t lost = lost_by(verdict);
+    const std::uint32_t lost = packets_lost_by(verdict);
     if (lost == 0) return;
     if (lost_.size() == kMost && !lost_.contains(verdict.packet)) {
       left_out_ += lost;

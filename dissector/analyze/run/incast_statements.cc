@@ -16,6 +16,7 @@ using analysis::FanInLoad;
 using analysis::FanInSender;
 using analysis::FanInSummary;
 using analysis::Severity;
+using analysis::VerdictKind;
 
 /// Fewer marked or lost packets than these show nothing about when they are marked or lost.
 constexpr std::uint64_t kLeastHarmed = 10;
@@ -121,6 +122,20 @@ class Judge {
 };
 
 }  // namespace
+
+std::uint32_t packets_lost_by(const analysis::Verdict& verdict) {
+  switch (verdict.kind) {
+    // Perhaps it was the answer, which goes to another host.
+    case VerdictKind::lost_beyond:
+      return 0;
+    case VerdictKind::unexplained:
+      return verdict.psn_count;
+    case VerdictKind::response_not_in_time:
+      return 1;
+    default:
+      return verdict.lost_packets;
+  }
+}
 
 std::vector<Statement> statements_about_incast(std::span<const FanInSummary> destinations, const IncastView& view,
                                                const std::function<std::string(const Gid&)>& name) {

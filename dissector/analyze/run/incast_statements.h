@@ -9,8 +9,13 @@
 
 #include "analyze/run/summary_statements.h"
 #include "roce/analysis/fan_in.h"
+#include "roce/analysis/verdict.h"
 
 namespace roce::analyze {
+
+/// Returns how many packets a verdict reports to be lost, or missing without an explanation, on their way to the host
+/// that its packet goes to.
+[[nodiscard]] std::uint32_t packets_lost_by(const analysis::Verdict& verdict);
 
 /// How a survey was made.
 struct IncastView {

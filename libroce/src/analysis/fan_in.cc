@@ -65,9 +65,11 @@ const FanInSurvey::Found* FanInSurvey::find(const Observation& packet) {
 
 void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
   if (!is_load(packet)) {
-    if (lost == 0) return;
-    const auto destination = destinations_.find({packet.point, packet.destination});
-    if (destination != destinations_.end()) destination->second.load.lost += lost;
+    if (lost == 0 && remembered_.empty()) return;
+    Destination* const destination = known(packet);
+    if (destination == nullptr) return;
+    destination->load.lost += lost;
+    remember(packet.id, *destination, nullptr);
     return;
   }
   const Found* const found = find(packet);
@@ -80,6 +82,10 @@ void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
   const Time start = window_start(packet.time, window_);
   if (destination.window_number == 0 || start != destination.window.start) {
     destination.add_window_to(destination.past);
+    if (!remembered_.empty() && destination.window_number != 0) {
+      if (destination.latest.size() < kLatest) destination.latest.resize(destination.window_number % kLatest + 1);
+      destination.latest[destination.window_number % kLatest] = destination.window.senders;
+    }
     destination.window = {.start = start, .first = packet.id};
     destination.load = {.windows = 1};
     ++destination.window_number;
@@ -93,6 +99,42 @@ void FanInSurvey::observe(const Observation& packet, std::uint32_t lost) {
   const FanInLoad load{.bytes = packet.wire_length, .marked = packet.is_ce() ? 1U : 0U, .lost = lost};
   destination.load += load;
   sender.load += load;
+  remember(packet.id, destination, &sender);
+}
+
+FanInSurvey::Destination* FanInSurvey::known(const Observation& packet) {
+  Known& recent = recent_known_[packet.destination.octets.back() % kRecent];
+  const bool is_same = recent.key.first == packet.point && recent.key.second == packet.destination;
+  // Only a new destination makes one known that was not.
+  if (is_same && (recent.destination != nullptr || recent.of == destinations_.size())) return recent.destination;
+  const auto found = destinations_.find({packet.point, packet.destination});
+  recent = {{packet.point, packet.destination},
+            found == destinations_.end() ? nullptr : &found->second,
+            destinations_.size()};
+  return recent.destination;
+}
+
+void FanInSurvey::remember(PacketId packet, Destination& destination, Sender* sender) {
+  if (remembered_.empty()) return;
+  remembered_[packet.frame % remembered_.size()] = {packet, &destination, sender, destination.window_number};
+}
+
+void FanInSurvey::lose(PacketId packet, std::uint32_t lost) {
+  const Remembered* const found = remembered_.empty() ? nullptr : &remembered_[packet.frame % remembered_.size()];
+  if (found == nullptr || found->destination == nullptr || found->packet.frame != packet.frame) {
+    unplaced_ += lost;
+    return;
+  }
+  Destination& destination = *found->destination;
+  const std::uint64_t ago = destination.window_number - found->window_number;
+  if (ago >= kLatest) {
+    unplaced_ += lost;
+    return;
+  }
+  FanInLoad& load =
+      ago == 0 ? destination.load : destination.past.levels[destination.latest[found->window_number % kLatest] - 1];
+  load.lost += lost;
+  if (found->sender != nullptr) found->sender->load.lost += lost;
 }
 
 std::vector<FanInSummary> FanInSurvey::summaries() const {

@@ -65,9 +65,11 @@ class FanInSurvey {
  public:
   static constexpr Duration kWindow{100'000};
 
-  /// Windows begin at multiples of `window`, which must be positive. Counts at most `most_pairs` pairs of hosts.
-  explicit FanInSurvey(Duration window = kWindow, std::size_t most_pairs = std::size_t{1} << 20U)
-      : window_(window), most_pairs_(most_pairs) {}
+  /// Windows begin at multiples of `window`, which must be positive. Counts at most `most_pairs` pairs of hosts, and
+  /// remembers so many packets for `lose`, 0 for a survey without it.
+  explicit FanInSurvey(Duration window = kWindow, std::size_t most_pairs = std::size_t{1} << 20U,
+                       std::size_t remembered = 0)
+      : window_(window), most_pairs_(most_pairs), remembered_(remembered) {}
   FanInSurvey(const FanInSurvey&) = delete;
   FanInSurvey& operator=(const FanInSurvey&) = delete;
   FanInSurvey(FanInSurvey&&) = default;
@@ -79,10 +81,17 @@ class FanInSurvey {
   /// counts in the current window of its destination. A packet from before that window begins a window of its own.
   void observe(const Observation& packet, std::uint32_t lost = 0);
 
+  /// Counts packets whose loss an earlier packet shows, as it is known now, in the window of that packet; see
+  /// `observe`. It does not count if that packet is not remembered any more, was no data, or its window is more than
+  /// 1,024 windows of its destination ago.
+  void lose(PacketId packet, std::uint32_t lost);
+
   /// Returns the hosts that data came to so far, by capture point and address.
   [[nodiscard]] std::vector<FanInSummary> summaries() const;
   /// Returns the number of packets for whose hosts there was no room.
   [[nodiscard]] std::uint64_t uncounted_packets() const { return uncounted_; }
+  /// Returns the number of losses that `lose` could not place.
+  [[nodiscard]] std::uint64_t unplaced_losses() const { return unplaced_; }
 
  private:
   struct Sender {
@@ -94,6 +103,7 @@ class FanInSurvey {
     std::uint64_t window_number = 0;  ///< of the current one, from 1; not of those without data
     FanInWindow window{};             ///< the current one
     FanInLoad load{};                 ///< of the current one
+    std::vector<std::size_t> latest;  ///< senders in the last windows before it, by their numbers modulo `kLatest`
     FanInSummary past{};              ///< without its senders
 
     void add_window_to(FanInSummary& sum) const;
@@ -107,15 +117,35 @@ class FanInSurvey {
     Sender* sender = nullptr;
   };
   static constexpr std::size_t kRecent = 64;
+  static constexpr std::size_t kLatest = 1024;
+
+  /// What a destination was found to be.
+  struct Known {
+    Key key;
+    Destination* destination = nullptr;  ///< null: not one of the `of` that there were
+    std::size_t of = 0;
+  };
+  /// A packet, and the window that it came in.
+  struct Remembered {
+    PacketId packet{};
+    Destination* destination = nullptr;
+    Sender* sender = nullptr;  ///< null: it was no data
+    std::uint64_t window_number = 0;
+  };
 
   [[nodiscard]] const Found* find(const Observation& packet);
+  [[nodiscard]] Destination* known(const Observation& packet);
+  void remember(PacketId packet, Destination& destination, Sender* sender);
 
   Duration window_;
   std::size_t most_pairs_;
   std::map<Key, Destination> destinations_;
-  std::array<Found, kRecent> recent_{};  ///< by the last octets of both addresses
+  std::array<Found, kRecent> recent_{};        ///< by the last octets of both addresses
+  std::array<Known, kRecent> recent_known_{};  ///< by the last octet
+  std::vector<Remembered> remembered_;         ///< by the frame modulo its size
   std::size_t pairs_ = 0;
   std::uint64_t uncounted_ = 0;
+  std::uint64_t unplaced_ = 0;
 };
 
 }  // namespace roce::analysis

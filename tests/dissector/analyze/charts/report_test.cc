@@ -350,7 +350,9 @@ TEST_F(Report, ShowsWhatIsUnderWayUntilTheEnd) {
 
 TEST_F(Report, ShowsHowFlowsSpreadAndWhoSendsAtOnce) {
   const std::string incast = roce::test::captures_folder() + "/fabric/incast.pcapng.gz";
-  for (const std::string& file : {incast, softroce("rc-mix-v4.tx.pcap"), softroce("ud-mix.tx.pcap")}) {
+  for (const std::string& file :
+       {incast, softroce("rc-mix-v4.tx.pcap"), softroce("ud-mix.tx.pcap"), softroce("rc-drop-random.rx.pcap"),
+        softroce("rc-drop-random.tx.pcap"), softroce("rc-drop-responses.rx.pcap")}) {
     SCOPED_TRACE(file);
     std::map<std::string, json> tables;
     const json shown_tables = data({file})["tables"];
@@ -400,6 +402,8 @@ TEST_F(Report, ShowsHowFlowsSpreadAndWhoSendsAtOnce) {
       EXPECT_DOUBLE_EQ(shown["of_2_or_more"], static_cast<double>(from(2, "bytes")) / all);
       EXPECT_DOUBLE_EQ(shown["of_4_or_more"], static_cast<double>(from(4, "bytes")) / all);
       EXPECT_EQ(shown["marked_of_2_or_more"], from(2, "marked"));
+      EXPECT_EQ(shown["lost"], from(1, "lost"));
+      EXPECT_EQ(shown["lost_of_2_or_more"], from(2, "lost"));
     }
   }
 }
