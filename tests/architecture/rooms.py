@@ -139,7 +139,7 @@ ROOMS = {
                               "analyze/session"),
     "analyze": _room("command_line files analyze/commands"),
     # roce-analyze-mpi: a program of its own, the only one with MPI.
-    "analyze/ranks": _room("roce/analysis command_line files text analyze/commands analyze/input analyze/report analyze/run analyze/session"),
+    "analyze/ranks": _room("roce/analysis roce/link command_line files text analyze/commands analyze/input analyze/report analyze/run analyze/session"),
 
     # A libibverbs.so.1 and a librdmacm.so.1 of our own, and roce-run, which puts them in front of programs.
     "verbs/report": _room(""),

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/commands/commands.h"
@@ -22,6 +26,7 @@ using roce::ExitCode;
 
 constexpr const char* kExamples = R"(Examples:
   mpirun -n 8 roce-analyze-mpi summary ring/              what roce-analyze says, by eight processes
+  mpirun -n 8 roce-analyze-mpi --state job summary ring/  ... and to go on from if it ends early
   srun -n 64 roce-analyze-mpi events --json --point a=/cap/a --point b=/cap/b
 Each rank needs the same files at the same places.)";
 
@@ -37,19 +42,33 @@ int silence() {
   return kept;
 }
 
-ExitCode run(int argc, char** argv, roce::analyze::RankedRun& engine) {
+ExitCode run(int argc, char** argv, roce::analyze::KeptShares& kept, roce::analyze::RankedRun& engine) {
   roce::command_line::Program program{
       "roce-analyze-mpi",
       "Gives what roce-analyze gives, by the ranks of an MPI job, each of which follows "
       "some of the pairs of hosts."};
   program.set_version("roce-analyze-mpi " ROCE_VERSION);
   program.require_subcommand();
+  const auto state = program
+                         .add_option("--state", kept.folder,
+                                     "Keep what is finished in this folder, and go on from it: "
+                                     "the same job, with any number of ranks")
+                         .type_name("FOLDER");
+  program.add_option("--shares", kept.shares, "Into which the work is divided, whatever the number of ranks")
+      .range(std::uint32_t{1}, std::uint32_t{roce::analyze::JobState::kMostShares})
+      .type_name("N")
+      .capture_default_str()
+      .needs(state);
   program.footer(kExamples);
   ExitCode code = ExitCode::ok;
   roce::analyze::add_summary(program, code, &engine);
   roce::analyze::add_streams(program, code, &engine);
   roce::analyze::add_events(program, code, &engine);
-  return program.parse(std::vector<std::string>(argv + 1, argv + argc)) ? code : ExitCode::usage;
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const std::vector<std::string> commands = program.subcommands();
+  const auto command = std::ranges::find_first_of(arguments, commands);
+  kept.command = fmt::format("{}", fmt::join(command, arguments.end(), " "));
+  return program.parse(std::move(arguments)) ? code : ExitCode::usage;
 }
 
 }  // namespace
@@ -62,7 +81,8 @@ int main(int argc, char** argv) {
     const roce::analyze::Communicator ranks{argc, argv};
     is_first = ranks.rank() == 0;
     const int errors = is_first ? STDERR_FILENO : silence();
-    roce::analyze::RankedRun engine{ranks};
+    roce::analyze::KeptShares kept;
+    roce::analyze::RankedRun engine{ranks, kept};
     // Once ranks are at work, the others wait for the results of each: one that cannot go on ends them all.
     const auto give_up = [&](std::string_view why) {
       const std::string line = fmt::format("roce-analyze-mpi: {}\n", why);
@@ -71,7 +91,7 @@ int main(int argc, char** argv) {
       code = ExitCode::failed;
     };
     try {
-      code = run(argc, argv, engine);
+      code = run(argc, argv, kept, engine);
       engine.leave();
     } catch (const roce::analyze::ShareSent&) {
       code = ExitCode::ok;

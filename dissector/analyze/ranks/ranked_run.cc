@@ -2,6 +2,7 @@
 #include "analyze/ranks/ranked_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
@@ -51,22 +52,18 @@ std::uint64_t digest_of_begin(const std::string& path) {
   std::string begin(kBegin, '\0');
   std::ifstream file{path, std::ios::binary};
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  std::uint64_t digest = 0xCBF2'9CE4'8422'2325;  // FNV-1a
-  for (const char each :
-       std::string_view{begin}.substr(0, static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)))) {
-    digest = (digest ^ static_cast<unsigned char>(each)) * 0x100'0000'01B3;
-  }
-  return digest;
+  return digest_of(
+      std::string_view{begin}.substr(0, static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0))));
 }
 
-/// Returns a text that is the same where the same files are seen: a line for each, and one with the host.
-std::string sight_of(std::span<const InputFile> inputs) {
-  std::string sight = Communicator::host() + '\n';
+/// Returns a line for each file.
+std::string lines_about(std::span<const InputFile> inputs) {
+  std::string lines;
   for (const InputFile& input : inputs) {
-    sight +=
+    lines +=
         fmt::format("{} ({} bytes, begins with {:016x})\n", input.path, input.size_bytes, digest_of_begin(input.path));
   }
-  return sight;
+  return lines;
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -130,11 +127,30 @@ std::vector<unsigned> share_files(std::span<const InputFile> inputs, unsigned ra
 
 }  // namespace
 
-void RankedRun::agree(std::span<const InputFile> inputs) {
+std::vector<unsigned> RankedRun::agree(std::span<const InputFile> inputs) {
   has_met_ = true;
-  const std::vector<std::string> sights = ranks_.gather(sight_of(inputs));
-  const std::string why = ranks_.rank() == 0 ? difference(sights) : std::string{};
+  if (!kept_.folder.empty()) state_.emplace(kept_.folder, kept_.shares);
+  const std::string files = lines_about(inputs);
+  const std::vector<unsigned> missing = state_ ? state_->missing() : std::vector<unsigned>{};
+  std::string sight = Communicator::host() + '\n' + files;
+  if (state_) sight += fmt::format("without the shares {}\n", fmt::join(missing, ", "));
+  const std::vector<std::string> sights = ranks_.gather(sight);
+  std::string why;
+  if (ranks_.rank() == 0) {
+    why = difference(sights);
+    if (why.empty() && state_) {
+      why = state_->claim(
+          fmt::format("roce-analyze-mpi " ROCE_VERSION ", {}\n{} shares\n{}", kept_.command, state_->shares(), files));
+    }
+  }
   if (!ranks_.broadcast(why.empty())) throw RunRefused{why};
+  if (!state_) return {ranks_.rank()};
+  std::vector<unsigned> own;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    if ((i + 1) % ranks_.size() == ranks_.rank()) own.push_back(missing[i]);
+  }
+  if (ranks_.rank() == 0) own.push_back(0);
+  return own;
 }
 
 void RankedRun::leave() {
@@ -146,25 +162,30 @@ void RankedRun::leave() {
 
 AnalysisResult RankedRun::run(std::span<const InputFile> inputs, const AnalysisRunOptions& options,
                               AnalysisConsumer& consumer) {
-  agree(inputs);
+  const std::vector<unsigned> own_shares = agree(inputs);
   const bool is_first = ranks_.rank() == 0;
-  const WorkShare share{ranks_.rank(), ranks_.size(), share_files(inputs, ranks_.size())};
+  const unsigned count = state_ ? state_->shares() : ranks_.size();
   AnalysisRunOptions own = options;
-  own.share = &share;
   own.tracker.keep_begins = true;
-  own.quiet = own.quiet || !is_first;
-  own.progress = own.progress && is_first;
   // The ranks of a machine share its processors.
   if (own.threads == 0) own.threads = 1;
-  Collector collector{consumer.wants_packets()};
-  GatheredShare mine = collector.share(run_analysis(inputs, own, collector));
-  std::vector<std::string> packed = ranks_.gather(is_first ? std::string{} : mine.pack());
+  GatheredShare mine;
+  for (const unsigned part : own_shares) {
+    const WorkShare share{part, count, share_files(inputs, count)};
+    const bool is_said = is_first && part == 0;
+    own.share = &share;
+    own.quiet = options.quiet || !is_said;
+    own.progress = options.progress && is_said;
+    Collector collector{consumer.wants_packets()};
+    mine = collector.share(run_analysis(inputs, own, collector));
+    if (state_ && part != 0) state_->save(part, mine.pack());
+  }
+  const std::vector<std::string> packed = ranks_.gather(is_first || state_ ? std::string{} : mine.pack());
   if (!is_first) throw ShareSent{};
   std::vector<GatheredShare> shares;
   shares.push_back(std::move(mine));
-  for (std::size_t rank = 1; rank < packed.size(); ++rank) {
-    shares.push_back(GatheredShare::unpack(packed[rank]));
-    packed[rank] = {};
+  for (unsigned part = 1; part < count; ++part) {
+    shares.push_back(GatheredShare::unpack(state_ ? state_->load(part) : packed[part]));
   }
   const std::size_t most = options.tracker.limits.streams;
   std::vector<CaptureFile> as_read = shares[0].result.files;
@@ -174,7 +195,7 @@ AnalysisResult RankedRun::run(std::span<const InputFile> inputs, const AnalysisR
       report(fmt::format("{}: warning: {}", all.result.files[i].path, all.result.files[i].problems[k]));
     }
   }
-  if (ranks_.size() > 1 && all.result.streams_begun > most) {
+  if (count > 1 && all.result.streams_begun > most) {
     report(
         fmt::format("warning: there are {} streams; each rank followed up to {} at a time, so that all together may "
                     "know more than one process does",

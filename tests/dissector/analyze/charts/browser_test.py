@@ -220,9 +220,16 @@ class Browser(unittest.TestCase):
                                           each["mark_to_cnp"]["max_ns"], each["cnp_spacing"]["min_ns"], each["cnp_spacing"]["p50_ns"], reaction["cnps"],
                                           reaction["slowed"], reaction["bits_per_second_before"], reaction["bits_per_second_after"]]
         self.assertEqual(len(told), 4)
-        shown = self.browser.run("Object.fromEntries([...document.querySelectorAll('.congestion table.figures tbody tr')].map(row => "
+        shown = self.browser.run("Object.fromEntries([...document.querySelector('.congestion table.figures').tBodies[0].rows].map(row => "
                                  "[row.cells[0].textContent.match(/\\d+/)[0], [...row.querySelectorAll('[data-exact]')].map(each => Number(each.dataset.exact))]))")
         self.assertEqual({int(stream): row for stream, row in shown.items()}, told)
+        # How the senders reacted is in the page alone.
+        fits = [each["fit"] for each in self.browser.run("JSON.parse(document.getElementById('data').textContent)")["congestion"]["rows"]]
+        self.assertTrue(all(fit["cuts"] > 0 and 0 < fit["left"] < 1 for fit in fits), fits)
+        reactions = self.browser.run("[...document.querySelectorAll('.congestion table.figures')[1].tBodies[0].rows].map(row => "
+                                     "[...row.querySelectorAll('[data-exact]')].map(each => Number(each.dataset.exact)))")
+        self.assertEqual(reactions, [[value for name, value in fit.items() if name != "steps" and value is not None] for fit in fits])
+        self.assertIn("after a CNP the sender is at ", self.browser.run("document.querySelector('.congestion .hint').textContent"))
         stream = int(self.browser.run("document.querySelector('.congestion select').selectedOptions[0].textContent").split(":")[0].split()[1])
         marks, cnps = told[stream][:2]
         self.assertIn(f": {marks} packets marked, {cnps} CNPs, at most ", self.browser.run("document.querySelector('.picture.congested').ariaLabel"))
@@ -239,7 +246,7 @@ class Browser(unittest.TestCase):
                                    "const colour = getComputedStyle(each).backgroundColor.match(/\\d+/g).map(Number); let n = 0;"
                                    "for (let i = 0; i < data.length; i += 4) if (colour.every((value, c) => Math.abs(data[i + c] - value) < 8)) ++n;"
                                    "return n; }); })()")
-        self.assertEqual(len(painted), 3)
+        self.assertEqual(len(painted), 4)
         for pixels in painted:
             self.assertGreater(pixels, 20)
         self.quiet()

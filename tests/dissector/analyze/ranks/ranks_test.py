@@ -63,7 +63,9 @@ def frames_of(data):
     return count
 
 
-class Ranks(unittest.TestCase):
+class Pieces(unittest.TestCase):
+    """A folder with captures."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -78,17 +80,6 @@ class Ranks(unittest.TestCase):
         with open(os.path.join(CAPTURES, name), "rb") as file:
             return file.read()
 
-    def compare(self, arguments, ranks, commands=COMMANDS):
-        for command in commands:
-            one = run([ONE, *command, *arguments], self.folder)
-            for n in ranks:
-                many = run([*MPIRUN, "-n", str(n), PROGRAM, *command, *arguments], self.folder)
-                where = f"{command} {arguments} with {n} ranks"
-                self.assertEqual(many.stdout, one.stdout, where)
-                self.assertEqual(many.returncode, one.returncode, f"{where}: {many.stderr.decode()}")
-                self.assertEqual(said(many.stderr), said(one.stderr), where)
-        return one
-
     def pieces(self, seed, names=NAMES):
         """The arguments of several points, whose captures are cut at random frames."""
         chance = random.Random(seed)
@@ -99,6 +90,19 @@ class Ranks(unittest.TestCase):
             files = [self.write(f"p{i}-{k}.pcap", piece) for k, piece in enumerate(split_pcap(data, places))]
             arguments.append(f"--point=point{i}={','.join(files)}")
         return arguments
+
+
+class Ranks(Pieces):
+    def compare(self, arguments, ranks, commands=COMMANDS):
+        for command in commands:
+            one = run([ONE, *command, *arguments], self.folder)
+            for n in ranks:
+                many = run([*MPIRUN, "-n", str(n), PROGRAM, *command, *arguments], self.folder)
+                where = f"{command} {arguments} with {n} ranks"
+                self.assertEqual(many.stdout, one.stdout, where)
+                self.assertEqual(many.returncode, one.returncode, f"{where}: {many.stderr.decode()}")
+                self.assertEqual(said(many.stderr), said(one.stderr), where)
+        return one
 
     def test_points_cut_at_random_frames(self):
         for seed in range(CUTS):
