@@ -180,12 +180,12 @@ AnalysisResult RankedRun::run(std::span<const InputFile> inputs, const AnalysisR
     mine = collector.share(run_analysis(inputs, own, collector));
     if (state_ && part != 0) state_->save(part, mine.pack());
   }
-  const std::vector<std::string> packed = ranks_.gather(is_first || state_ ? std::string{} : mine.pack());
+  std::vector<std::string> packed = ranks_.gather(is_first || state_ ? std::string{} : mine.pack());
   if (!is_first) throw ShareSent{};
   std::vector<GatheredShare> shares;
   shares.push_back(std::move(mine));
   for (unsigned part = 1; part < count; ++part) {
-    shares.push_back(GatheredShare::unpack(state_ ? state_->load(part) : packed[part]));
+    shares.push_back(GatheredShare::unpack(state_ ? state_->load(part) : std::exchange(packed[part], {})));
   }
   const std::size_t most = options.tracker.limits.streams;
   std::vector<CaptureFile> as_read = shares[0].result.files;
