@@ -43,7 +43,7 @@ export function reactionText(fit: RateFit | null): string {
   const parts = [];
   if (fit.late_ns !== null && fit.left !== null) parts.push(`${format.duration(fit.late_ns)} after a CNP the sender is at ${format.percent(fit.left)} of its rate (median of ${format.counted(fit.cuts, "cut", "cuts")})`);
   if (fit.cnps_without_cut !== 0) parts.push(`${format.counted(fit.cnps_without_cut, "CNP", "CNPs")} did not make it slower`);
-  if (fit.rise_since_ns !== null && fit.rise_bits_per_second !== null) parts.push(`without one it sends ${format.bitRate(fit.rise_bits_per_second)} more every ${format.duration(fit.rise_since_ns)} (median of ${format.counted(fit.rises, "rise", "rises")})`);
+  if (fit.rise_since_ns !== null && fit.rise_bits_per_second !== null) parts.push(`where it rises between CNPs, it is ${format.bitRate(fit.rise_bits_per_second)} faster ${format.duration(fit.rise_since_ns)} after the change before (median of ${format.counted(fit.rises, "rise", "rises")})`);
   const text = parts.join("; ");
   return text === "" ? "" : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -108,7 +108,7 @@ test("the reaction to CNPs is told in a sentence", () => {
   assert.equal(reactionText(null), "");
   assert.equal(
     reactionText(kFit),
-    "218 ns after a CNP the sender is at 51.2 % of its rate (median of 7 cuts); 2 CNPs did not make it slower; without one it sends 2.07 Gbit/s more every 55.4 us (median of 1 rise).",
+    "218 ns after a CNP the sender is at 51.2 % of its rate (median of 7 cuts); 2 CNPs did not make it slower; where it rises between CNPs, it is 2.07 Gbit/s faster 55.4 us after the change before (median of 1 rise).",
   );
   assert.equal(reactionText({ ...kFit, cuts: 0, late_ns: null, left: null, cnps_without_cut: 0, rises: 0, rise_since_ns: null }), "");
 });
